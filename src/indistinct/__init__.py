@@ -1,0 +1,1 @@
+"""Indistinct: answers questions about people without giving any of them away."""

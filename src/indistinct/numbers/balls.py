@@ -1,0 +1,104 @@
+"""The one door to Arb's ball arithmetic (python-flint): nothing else in the package imports it.
+
+A ball is a midpoint and a radius, and every operation widens the radius by whatever rounding it did:
+the ball of a result contains the true result. Working precision only decides how narrow the balls
+are, never whether they are right, so it may be shared between threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from flint import acb, arb, ctx, fmpq, fmpz
+
+from indistinct.errors import InternalError
+from indistinct.numbers.bracket import Bracket, float_below
+
+__all__ = [
+    "acb",
+    "arb",
+    "ball",
+    "bracket_of",
+    "decided",
+    "floor_of",
+    "precision",
+    "sign_of",
+]
+
+_MOST_BITS = 1 << 16
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work with at least so many bits inside the block."""
+    before = ctx.prec
+    ctx.prec = max(bits, before)
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def ball(value: Fraction | int | float | arb) -> arb:
+    """The ball of an exact number, as narrow as the working precision allows."""
+    match value:
+        case arb():
+            return value
+        case float():
+            return arb(value)
+        case int():
+            return arb(fmpz(value))
+        case Fraction():
+            return arb(fmpq(value.numerator, value.denominator))
+
+
+def bracket_of(value: arb) -> Bracket:
+    """The floats around a ball, rounded outwards; a ball without an end becomes an infinity."""
+    if not value.is_finite():
+        return Bracket(-math.inf, math.inf)
+    return Bracket(_float_below(value.lower()), -_float_below(-value.upper()))
+
+
+def sign_of(expression: Callable[[], arb]) -> int:
+    """The sign of a number that is known not to be zero, by working at ever more precision.
+
+    >>> sign_of(lambda: ball(2).exp() - ball(Fraction("7.389056098930650227230")))
+    1
+    """
+    value = decided(expression, lambda ball: not ball.contains(0))
+    return 1 if value > 0 else -1
+
+
+def floor_of(expression: Callable[[], arb]) -> int:
+    """The floor of a number that is known to be no integer (or an exact ball)."""
+    value = decided(expression, lambda ball: ball.floor().unique_fmpz() is not None)
+    return int(value.floor().unique_fmpz())
+
+
+def decided(expression: Callable[[], arb], enough: Callable[[arb], bool]) -> arb:
+    """The expression at the first precision at which its ball is narrow enough to decide."""
+    bits = 128
+    while bits <= _MOST_BITS:
+        with precision(bits):
+            value = expression()
+            if enough(value):
+                return value
+        bits *= 2
+    raise InternalError(f"a comparison was not decided at {_MOST_BITS} bits")
+
+
+def _float_below(exact: arb) -> float:
+    """The largest float not above an exact ball, also where it is far outside the range of floats."""
+    mantissa, exponent = (int(part) for part in exact.man_exp())
+    size = mantissa.bit_length() + exponent
+    if mantissa == 0:
+        return 0.0
+    if size > 1100:
+        return math.nextafter(math.inf, 0) if mantissa > 0 else -math.inf
+    if size < -1200:
+        return 0.0 if mantissa > 0 else -math.nextafter(0, 1)
+    power = Fraction(2) ** exponent
+    return float_below(mantissa * power)

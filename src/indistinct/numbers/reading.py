@@ -1,0 +1,151 @@
+"""Reading numbers from users: exactly, or with one sentence that says what is wrong.
+
+Text means the decimal it says ("0.1" is one tenth), and a float means the binary number it is.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+from indistinct.errors import InvalidParameter
+from indistinct.numbers.logarithm import Epsilon, NaturalLog
+
+__all__ = [
+    "LARGEST_COUNT",
+    "LARGEST_EPSILON",
+    "read_count",
+    "read_delta",
+    "read_epsilon",
+    "read_number",
+    "read_probability",
+]
+
+LARGEST_EPSILON = 10**9
+LARGEST_COUNT = 10**15
+_LARGEST_EXPONENT = 5000
+_LONGEST_TEXT = 1000
+
+_TEXT = re.compile(
+    r"\s*(?P<sign>[+-]?)(?P<number>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+)|/(?P<denominator>\d+))?\s*"
+)
+_LOGARITHM = re.compile(r"\s*ln\s*\((?P<argument>[^()]*)\)\s*", re.IGNORECASE)
+
+
+def read_number(name: str, value: object) -> Fraction:
+    """The exact number that a user gave as int, float, Fraction, Decimal or text.
+
+    >>> read_number("epsilon", "0.1")
+    Fraction(1, 10)
+    >>> read_number("epsilon", "one")
+    Traceback (most recent call last):
+    ...
+    indistinct.errors.InvalidParameter: epsilon must be a number such as 0.1, "0.1" or "1/10", but is 'one'.
+    """
+    match value:
+        case bool():
+            raise _not_a_number(name, value)
+        case Fraction():
+            return value
+        case str():
+            return _from_text(name, value)
+        case Decimal():
+            if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
+                return Fraction(value)
+            raise InvalidParameter(name, value, "be finite")
+    try:
+        return Fraction(operator.index(value))  # type: ignore[arg-type]  # refused just below
+    except TypeError:
+        pass
+    try:
+        return Fraction(*value.as_integer_ratio())  # type: ignore[attr-defined]  # likewise
+    except (ValueError, OverflowError):
+        raise InvalidParameter(name, value, "be finite") from None
+    except (AttributeError, TypeError):
+        raise _not_a_number(name, value) from None
+
+
+def read_epsilon(name: str, value: object) -> Epsilon:
+    """A privacy level: at least 0 and finite; `ln(3)`, as an object or as text, stays exact.
+
+    >>> read_epsilon("epsilon", "ln(3)")
+    ln(3)
+    >>> read_epsilon("epsilon", -1)
+    Traceback (most recent call last):
+    ...
+    indistinct.errors.InvalidParameter: epsilon must lie in [0, 1000000000], but is -1.
+    """
+    if isinstance(value, str) and (logarithm := _LOGARITHM.fullmatch(value)):
+        argument = _from_text(name, logarithm["argument"])
+        if argument <= 0:
+            raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
+        value = NaturalLog(argument)
+    if isinstance(value, NaturalLog):
+        if value.argument < 1:
+            raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
+        return Fraction(0) if value.argument == 1 else value
+    epsilon = read_number(name, value)
+    if not 0 <= epsilon <= LARGEST_EPSILON:
+        raise InvalidParameter(name, value, f"lie in [0, {LARGEST_EPSILON}]")
+    return epsilon
+
+
+def read_delta(name: str, value: object) -> Fraction:
+    """A failure probability: in [0, 1].
+
+    >>> read_delta("delta", 1e-6) == Fraction(1e-6)
+    True
+    """
+    return read_probability(name, value)
+
+
+def read_probability(name: str, value: object) -> Fraction:
+    """An exact number in [0, 1]."""
+    probability = read_number(name, value)
+    if not 0 <= probability <= 1:
+        raise InvalidParameter(name, value, "lie in [0, 1]")
+    return probability
+
+
+def read_count(name: str, value: object, *, least: int = 0) -> int:
+    """A whole number of uses.
+
+    >>> read_count("times", 2.5)
+    Traceback (most recent call last):
+    ...
+    indistinct.errors.InvalidParameter: times must be a whole number from 0 to 1000000000000000, but is 2.5.
+    """
+    number = read_number(name, value)
+    if number.denominator != 1 or not least <= number <= LARGEST_COUNT:
+        raise InvalidParameter(name, value, f"be a whole number from {least} to {LARGEST_COUNT}")
+    return int(number)
+
+
+def _from_text(name: str, text: str) -> Fraction:
+    parts = _TEXT.fullmatch(text) if len(text) <= _LONGEST_TEXT and text.isascii() else None
+    if parts is None:
+        raise InvalidParameter(name, text, "be finite") if _is_special(text) else _not_a_number(name, text)
+    exponent = int(parts["exponent"] or 0) if len(parts["exponent"] or "") <= 9 else _LARGEST_EXPONENT + 1
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise InvalidParameter(name, text, f"have an exponent of at most {_LARGEST_EXPONENT}")
+    number = Fraction(parts["sign"] + parts["number"]) * Fraction(10) ** exponent
+    if parts["denominator"] is None:
+        return number
+    if int(parts["denominator"]) == 0:
+        raise InvalidParameter(name, text, "not divide by zero")
+    return number / int(parts["denominator"])
+
+
+def _is_special(text: str) -> bool:
+    """Whether the text is a float's spelling of infinity or of no number."""
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _not_a_number(name: str, value: object) -> InvalidParameter:
+    return InvalidParameter(name, value, 'be a number such as 0.1, "0.1" or "1/10"')
