@@ -1,1 +1,46 @@
 """Indistinct: answers questions about people without giving any of them away."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ApproximateDP": "indistinct.composition",
+    "Bracket": "indistinct.numbers",
+    "DiscretePair": "indistinct.regions",
+    "PrivacyProfile": "indistinct.composition",
+    "PureDP": "indistinct.composition",
+    "Region": "indistinct.regions",
+    "compose": "indistinct.composition",
+    "ln": "indistinct.numbers",
+}
+
+__all__ = [  # noqa: PLE0604  # names are resolved when first used
+    "ApproximateDP",
+    "Bracket",
+    "DiscretePair",
+    "PrivacyProfile",
+    "PureDP",
+    "Region",
+    "compose",
+    "ln",
+]
+
+if TYPE_CHECKING:
+    from indistinct.composition import ApproximateDP, PrivacyProfile, PureDP, compose
+    from indistinct.numbers import Bracket, ln
+    from indistinct.regions import DiscretePair, Region
+
+
+def __getattr__(name: str) -> object:
+    """The public names, imported when first used: importing the package costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'indistinct' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import cast
 
 from flint import acb, arb, ctx, fmpq, fmpz
 
@@ -23,8 +24,10 @@ __all__ = [
     "ball",
     "bracket_of",
     "decided",
+    "exact",
     "floor_of",
     "precision",
+    "root_of_unity",
     "sign_of",
 ]
 
@@ -55,11 +58,16 @@ def ball(value: Fraction | int | float | arb) -> arb:
             return arb(fmpq(value.numerator, value.denominator))
 
 
+def root_of_unity(numerator: int, denominator: int) -> acb:
+    """e^(2 pi i numerator / denominator)."""
+    return acb(arb(fmpq(2 * (numerator % denominator), denominator))).exp_pi_i()
+
+
 def bracket_of(value: arb) -> Bracket:
     """The floats around a ball, rounded outwards; a ball without an end becomes an infinity."""
     if not value.is_finite():
         return Bracket(-math.inf, math.inf)
-    return Bracket(_float_below(value.lower()), -_float_below(-value.upper()))
+    return Bracket(_float_below(value.lower()), 0.0 - _float_below(-value.upper()))
 
 
 def sign_of(expression: Callable[[], arb]) -> int:
@@ -75,7 +83,8 @@ def sign_of(expression: Callable[[], arb]) -> int:
 def floor_of(expression: Callable[[], arb]) -> int:
     """The floor of a number that is known to be no integer (or an exact ball)."""
     value = decided(expression, lambda ball: ball.floor().unique_fmpz() is not None)
-    return int(value.floor().unique_fmpz())
+    with precision(_MOST_BITS):  # at less than it was decided with, the floor itself would be rounded
+        return int(cast(fmpz, value.floor().unique_fmpz()))
 
 
 def decided(expression: Callable[[], arb], enough: Callable[[arb], bool]) -> arb:
@@ -90,9 +99,15 @@ def decided(expression: Callable[[], arb], enough: Callable[[arb], bool]) -> arb
     raise InternalError(f"a comparison was not decided at {_MOST_BITS} bits")
 
 
-def _float_below(exact: arb) -> float:
-    """The largest float not above an exact ball, also where it is far outside the range of floats."""
-    mantissa, exponent = (int(part) for part in exact.man_exp())
+def exact(point: arb) -> Fraction:
+    """The number that a ball of radius zero is."""
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    return mantissa * Fraction(2) ** exponent
+
+
+def _float_below(point: arb) -> float:
+    """The largest float not above a point, also where that is far outside the range of floats."""
+    mantissa, exponent = (int(part) for part in point.man_exp())
     size = mantissa.bit_length() + exponent
     if mantissa == 0:
         return 0.0

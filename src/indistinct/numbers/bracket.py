@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -46,32 +47,42 @@ class Bracket:
 
     @property
     def relative_width(self) -> float:
-        """The width as a share of ``upper``; 0 for an exact value."""
-        return 0.0 if self.lower == self.upper else self.width / abs(self.upper)
+        """The width as a share of ``upper``; 0 for an exact value, infinite where upper is 0 or infinite."""
+        if self.lower == self.upper:
+            return 0.0
+        return self.width / abs(self.upper) if self.upper and math.isfinite(self.upper) else math.inf
 
     def __contains__(self, value: float | Fraction) -> bool:
         return self.lower <= value <= self.upper
 
     def __str__(self) -> str:
-        """The claimed end, with as many digits as the bracket supports (rounded up).
+        """The claimed end in 12 digits, rounded up.
 
         >>> str(Bracket(1.59052306395573, 1.59052306395576))
         '1.59052306396'
         """
-        if self.lower == self.upper or not math.isfinite(self.upper):
-            return f"{self.upper:.15g}"
-        digits = 15 if not self.relative_width else min(15, math.floor(-math.log10(self.relative_width)))
-        return rounded_up(self.upper, max(digits - 1, 3))
+        return format(self, ".12g")
+
+    def __format__(self, specification: str) -> str:
+        """The claimed end in the given number of significant digits, rounded up: `.4g`, say.
+
+        >>> f"{Bracket(0.1234, 0.12341):.3g}"
+        '0.124'
+        """
+        digits = re.fullmatch(r"\.(\d+)g", specification)
+        if digits is None:
+            return format(self.upper, specification) if specification else str(self)
+        return rounded_up(self.upper, int(digits[1]))
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """The value with so many significant digits, never below it.
+    """The value with so many significant digits, not below it by more than a float's last places.
 
-    >>> rounded_up(0.12341, 3), rounded_up(2.0, 3)
-    ('0.124', '2')
+    >>> rounded_up(0.12341, 3), rounded_up(0.1 + 0.2, 12), rounded_up(math.inf, 3)
+    ('0.124', '0.3', 'inf')
     """
     text = f"{value:.{digits}g}"
-    if math.isfinite(value) and Fraction(text) < Fraction(value):
+    if math.isfinite(value) and value and float(text) < value - 4 * math.ulp(value):
         step = Fraction(10) ** (math.floor(math.log10(abs(value))) - digits + 1)
         text = f"{float(Fraction(text) + step):.{digits}g}"
     return text
@@ -92,4 +103,4 @@ def float_below(value: Fraction) -> float:
 
 def float_above(value: Fraction) -> float:
     """The least float that is not below an exact number."""
-    return -float_below(-value)
+    return 0.0 - float_below(-value)  # not -float_below, which would make 0 a -0.0

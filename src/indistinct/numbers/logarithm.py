@@ -15,7 +15,7 @@ from indistinct.errors import InvalidParameter
 from indistinct.numbers import balls
 from indistinct.numbers.bracket import Bracket
 
-__all__ = ["Epsilon", "NaturalLog", "ball_of", "bracket_of", "exponential", "ln"]
+__all__ = ["Epsilon", "NaturalLog", "ball_of", "bracket_of", "enclosure", "exponential", "ln", "sign_of_sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +94,44 @@ def bracket_of(epsilon: Epsilon) -> Bracket:
                 return balls.bracket_of(ball_of(epsilon))
         case _:
             return Bracket.exactly(epsilon)
+
+
+def enclosure(epsilon: Epsilon) -> tuple[Fraction, Fraction]:
+    """Exact numbers around an epsilon: equal where it is rational, some 2^-250 apart otherwise."""
+    if isinstance(epsilon, Fraction):
+        return epsilon, epsilon
+    with balls.precision(256):
+        around = ball_of(epsilon)
+        return balls.exact(around.lower()), balls.exact(around.upper())
+
+
+def sign_of_sum(*terms: tuple[int, Epsilon]) -> int:
+    """The exact sign of a sum of whole multiples of epsilons.
+
+    >>> sign_of_sum((2, ln(3)), (-1, ln(9)))
+    0
+    >>> sign_of_sum((1, ln(3)), (-1, Fraction("1.0986122886681098")))
+    -1
+
+    A sum of logarithms of rationals is itself such a logarithm, hence 0 or transcendental: unless
+    the rational terms cancel and the arguments multiply to one, some precision decides.
+    """
+    rational = sum((factor * value for factor, value in terms if isinstance(value, Fraction)), Fraction(0))
+    factors: dict[NaturalLog, int] = {}
+    for factor, value in terms:
+        if isinstance(value, NaturalLog):
+            factors[value] = factors.get(value, 0) + factor
+    shared = math.gcd(*factors.values())  # taken out below, so that no power is needlessly enormous
+    if shared == 0:
+        return (rational > 0) - (rational < 0)
+
+    def total() -> balls.arb:
+        return sum((factor * ball_of(value) for value, factor in factors.items()), balls.ball(rational))
+
+    with balls.precision(512):
+        if not (nearby := total()).contains(0):
+            return 1 if nearby > 0 else -1
+    powers = (value.argument ** (factor // shared) for value, factor in factors.items())
+    if rational == 0 and math.prod(powers, start=Fraction(1)) == 1:
+        return 0
+    return balls.sign_of(total)

@@ -125,7 +125,9 @@ def read_count(name: str, value: object, *, least: int = 0) -> int:
 
 
 def _from_text(name: str, text: str) -> Fraction:
-    parts = _TEXT.fullmatch(text) if len(text) <= _LONGEST_TEXT and text.isascii() else None
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidParameter(name, text, f"be text of at most {_LONGEST_TEXT} characters")
+    parts = _TEXT.fullmatch(text) if text.isascii() else None
     if parts is None:
         raise InvalidParameter(name, text, "be finite") if _is_special(text) else _not_a_number(name, text)
     exponent = int(parts["exponent"] or 0) if len(parts["exponent"] or "") <= 9 else _LARGEST_EXPONENT + 1

@@ -1,0 +1,67 @@
+"""compose: any guarantees, any number of each, in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from indistinct.composition.guarantees import ApproximateDP, Guarantee, PureDP
+from indistinct.composition.profile import PrivacyProfile
+from indistinct.errors import InvalidParameter
+from indistinct.numbers.reading import LARGEST_COUNT, read_count
+
+__all__ = ["compose"]
+
+Part = PureDP | ApproximateDP | PrivacyProfile
+
+
+def compose(things: Mapping[Part, object] | Iterable[Part]) -> PrivacyProfile:
+    """The privacy of answering everything, in any order, each chosen after seeing the answers before.
+
+    `things` holds guarantees, or profiles composed before: an iterable of them, or a mapping to how often
+    each is used. The composition is optimal (KOV, Theorem 3.3 and its heterogeneous form): no smaller
+    epsilon or delta holds for all mechanisms that keep these guarantees.
+
+    The guarantees and how many there are of each must be fixed in advance; what is asked under each, and
+    in which order, may depend on earlier answers. An analyst who also chooses the *privacy levels* from
+    what was seen is not covered.
+
+    >>> print(compose([PureDP("0.1")] * 100).epsilon("1e-6"))
+    4.77456758810799
+    >>> print(compose({PureDP("0.1"): 50, ApproximateDP("0.01", "1e-9"): 1000}).epsilon("1e-6"))
+    4.18366398361411
+    """
+    counts: Counter[Guarantee] = Counter()
+    for thing, times in _counted(things):
+        if isinstance(thing, PrivacyProfile):
+            for part, inner in thing.parts:
+                counts[part] += inner * times
+        else:
+            counts[thing] += times
+    if not counts:
+        raise InvalidParameter("things", things, "hold at least one guarantee", instead=_EXAMPLE)
+    if sum(counts.values()) > LARGEST_COUNT:
+        raise InvalidParameter("times", sum(counts.values()), f"add up to at most {LARGEST_COUNT}")
+    return PrivacyProfile(counts.items())
+
+
+_EXAMPLE = "For thirty uses of one guarantee: compose({PureDP('0.1'): 30})."
+
+
+def _counted(things: Mapping[Part, object] | Iterable[Part]) -> Iterable[tuple[Part, int]]:
+    if isinstance(things, Mapping):
+        pairs: Iterable[tuple[Part, int]] = (
+            (_checked(thing), read_count("times", times)) for thing, times in things.items()
+        )
+    elif isinstance(things, Iterable) and not isinstance(things, str):
+        pairs = ((_checked(thing), times) for thing, times in Counter(cast(Iterable[Part], things)).items())
+    else:
+        raise InvalidParameter("things", things, "be a mapping or an iterable of guarantees", instead=_EXAMPLE)
+    return pairs
+
+
+def _checked(thing: Part) -> Part:
+    if not isinstance(thing, PureDP | ApproximateDP | PrivacyProfile):
+        raise InvalidParameter("a composed thing", thing, "be a guarantee such as PureDP('0.1')", instead=_EXAMPLE)
+    return thing

@@ -1,0 +1,143 @@
+"""Randomised responses: what every (epsilon, delta) mechanism comes down to (KOV 5.1).
+
+The pair of laws that dominates all (epsilon, delta) mechanisms is, with probability delta, a
+disclosure, and otherwise randomised response. Composed, the disclosures are one number and the rest
+is a sum of independent losses, each +e with probability p = e^e / (1 + e^e) and -e otherwise, under
+the null hypothesis. This file holds that sum and the little calculus that all evaluators share:
+its cumulant generating function K and the tilted laws, of mean K' and variance K''.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indistinct.numbers import Epsilon
+from indistinct.numbers.balls import arb, ball
+from indistinct.numbers.logarithm import ball_of, bracket_of, sign_of_sum
+
+__all__ = ["Response", "Responses"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A number of equal randomised responses, each of privacy level ``epsilon`` above 0."""
+
+    epsilon: Epsilon
+    times: int
+
+
+@dataclass(frozen=True)
+class Responses:
+    """The sum of the losses of independent randomised responses."""
+
+    groups: tuple[Response, ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[tuple[Epsilon, int]]) -> Responses:
+        """Equal ones counted together; what cannot tell anything (epsilon 0, no use) left out."""
+        times: dict[Epsilon, int] = {}
+        for epsilon, count in groups:
+            if count and epsilon != 0:
+                times[epsilon] = times.get(epsilon, 0) + count
+        ordered = sorted(times.items(), key=lambda item: bracket_of(item[0]).upper)
+        return cls(tuple(Response(epsilon, count) for epsilon, count in ordered))
+
+    @cached_property
+    def epsilons(self) -> Floats:
+        """The privacy levels as floats (nearest or next)."""
+        return np.array([bracket_of(group.epsilon).upper for group in self.groups])
+
+    @cached_property
+    def times(self) -> Floats:
+        """How often each occurs."""
+        return np.array([float(group.times) for group in self.groups])
+
+    @cached_property
+    def count(self) -> int:
+        """How many responses there are in all."""
+        return sum(group.times for group in self.groups)
+
+    def largest_loss(self) -> arb:
+        """The ball of the greatest loss that can occur: the sum of all epsilons."""
+        return sum((group.times * ball_of(group.epsilon) for group in self.groups), ball(0))
+
+    def exceeds(self, epsilon: Epsilon) -> bool:
+        """Whether a loss above epsilon can occur; decided exactly."""
+        return sign_of_sum((-1, epsilon), *((group.times, group.epsilon) for group in self.groups)) > 0
+
+    def cumulant_ball(self, tilt: arb) -> arb:
+        """The ball of K(tilt) = sum of n log(cosh((tilt + 1/2) e) / cosh(e / 2))."""
+        total = ball(0)
+        for group in self.groups:
+            e = ball_of(group.epsilon)
+            total += group.times * (((tilt + 0.5) * e).cosh() / (e / 2).cosh()).log()
+        return total
+
+    # The tilted laws, in floats: they steer the evaluators and certify nothing.
+
+    def mean(self, tilt: float) -> float:
+        """K'(tilt): the mean loss under the law tilted by e^(tilt * loss)."""
+        return float(np.sum(self.times * self.epsilons * np.tanh((tilt + 0.5) * self.epsilons)))
+
+    def variance(self, tilt: float) -> float:
+        """K''(tilt): the variance of the loss under the tilted law."""
+        x = np.minimum(np.abs((tilt + 0.5) * self.epsilons), 350.0)
+        return float(np.sum(self.times * (self.epsilons / np.cosh(x)) ** 2))
+
+    def cumulant(self, tilt: float) -> float:
+        """K(tilt) = sum of log E e^(tilt * loss)."""
+        return float(np.sum(self.times * (_log_cosh((tilt + 0.5) * self.epsilons) - _log_cosh(self.epsilons / 2))))
+
+    @cached_property
+    def steepest(self) -> float:
+        """A tilt beyond which the tilted law is all but certain to show the largest loss."""
+        return 60.0 / float(self.epsilons[0])
+
+    def tilt_to(self, loss: float) -> float:
+        """The tilt t in [-1/2, steepest] at which the tilted law has its mean at a loss."""
+        low, high = -0.5, self.steepest
+        if self.mean(high) <= loss:
+            return high
+        for _ in range(200):
+            middle = (low + high) / 2 if low < 0 or high > 4 * low else math.sqrt(low * high)
+            if high - low <= 1e-9 * max(abs(high), 1e-3):
+                break
+            low, high = (middle, high) if self.mean(middle) < loss else (low, middle)
+        return (low + high) / 2
+
+    def are_near(self, first: float, second: float) -> bool:
+        """Whether two tilted laws overlap so much that one serves for the other."""
+        return abs(self.mean(first) - self.mean(second)) <= math.sqrt(self.variance(second)) / 4
+
+    def saddlepoint(self, log_delta: float) -> float:
+        """About the loss at which the composed delta is e^log_delta (Lugannani-Rice at the saddle).
+
+        delta(eps) ~ e^(K(t) - t eps) / (t (1 + t) sqrt(2 pi V)) at the saddle t of the integrand of
+        the inversion formula, K'(t) - 1/t - 1/(1+t) = eps, V the second derivative there.
+        """
+
+        def at(tilt: float) -> tuple[float, float]:
+            loss = self.mean(tilt) - 1 / tilt - 1 / (1 + tilt)
+            curvature = self.variance(tilt) + tilt**-2 + (1 + tilt) ** -2
+            exponent = self.cumulant(tilt) - tilt * loss - math.log(tilt) - math.log1p(tilt)
+            return loss, exponent - 0.5 * math.log(2 * math.pi * max(curvature, 1e-300))
+
+        low, high = 1e-9, self.steepest
+        for _ in range(80):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
+        largest = float(np.sum(self.times * self.epsilons))
+        return min(max(at(low)[0], 0.0), largest)
+
+
+def _log_cosh(x: Floats) -> Floats:
+    x = np.abs(x)
+    return np.asarray(x + np.log1p(np.exp(-2 * x)) - math.log(2))
