@@ -10,6 +10,8 @@ Every message is one sentence or two: what is wrong, with which value, and what 
 
 from __future__ import annotations
 
+from functools import partial
+
 __all__ = ["IndistinctError", "InternalError", "InvalidParameter", "MissingExtra"]
 
 _LONGEST_VALUE = 60
@@ -36,6 +38,10 @@ class InvalidParameter(IndistinctError, ValueError):
         sentence = f"{name} must {requirement}, but is {shortened(value)}."
         super().__init__(f"{sentence} {instead}" if instead else sentence)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, so that the error crosses from one process to another."""
+        return partial(type(self), instead=self.instead), (self.name, self.value, self.requirement)
+
 
 class MissingExtra(IndistinctError, ImportError):
     """A feature needs an optional package that is not installed."""
@@ -44,6 +50,10 @@ class MissingExtra(IndistinctError, ImportError):
         self.feature = feature
         self.extra = extra
         super().__init__(f"{feature} needs an extra: install it with pip install 'indistinct[{extra}]'.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, so that the error crosses from one process to another."""
+        return type(self), (self.feature, self.extra)
 
 
 class InternalError(IndistinctError):
