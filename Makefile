@@ -1,0 +1,45 @@
+# Everything that can be done here, one word each. PYTHON chooses the interpreter (3.11 or newer).
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test bench docs clean
+
+BIN := .venv/bin
+
+help: ## Show these lines
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+demo: .venv/demo.stamp ## Compose thirty uses of a mechanism exactly, and draw the papers' figures
+	$(BIN)/indistinct compose --epsilon 0.1 --delta 0.001 --times 30 --at-delta 0.05
+	$(BIN)/indistinct figures --out figures
+
+test: .venv/test.stamp ## Check everything: style, types, imports, tests, examples, documentation
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest --numprocesses auto
+	$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs docs/_build/html
+
+bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side (slow)
+	.venv-bench/bin/python benchmarks/composition.py
+
+docs: .venv/test.stamp ## Build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
+
+clean: ## Remove environments and whatever was made here
+	rm -rf .venv .venv-bench build dist figures docs/_build
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+
+.venv/demo.stamp: pyproject.toml scripts/environment
+	@scripts/environment .venv plot
+	@touch $@
+
+.venv/test.stamp: pyproject.toml scripts/environment
+	@scripts/environment .venv plot test lint docs
+	@touch $@
+
+.venv-bench/bench.stamp: pyproject.toml scripts/environment
+	@scripts/environment .venv-bench "" bench
+	@touch $@
