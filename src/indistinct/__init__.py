@@ -18,7 +18,7 @@ _HOMES = {
     "ln": "indistinct.numbers",
 }
 
-__all__ = [  # noqa: PLE0604  # names are resolved when first used
+__all__ = [  # names are resolved when first used
     "ApproximateDP",
     "Bracket",
     "DiscretePair",

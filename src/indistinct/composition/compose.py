@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import cast
+from typing import Any
 
 from indistinct.composition.guarantees import ApproximateDP, Guarantee, PureDP
 from indistinct.composition.profile import PrivacyProfile
@@ -16,7 +16,7 @@ __all__ = ["compose"]
 Part = PureDP | ApproximateDP | PrivacyProfile
 
 
-def compose(things: Mapping[Part, object] | Iterable[Part]) -> PrivacyProfile:
+def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
     """The privacy of answering everything, in any order, each chosen after seeing the answers before.
 
     `things` holds guarantees, or profiles composed before: an iterable of them, or a mapping to how often
@@ -28,9 +28,9 @@ def compose(things: Mapping[Part, object] | Iterable[Part]) -> PrivacyProfile:
     what was seen is not covered.
 
     >>> print(compose([PureDP("0.1")] * 100).epsilon("1e-6"))
-    4.77456758810799
+    4.77456758811
     >>> print(compose({PureDP("0.1"): 50, ApproximateDP("0.01", "1e-9"): 1000}).epsilon("1e-6"))
-    4.18366398361411
+    5.20840467723
     """
     counts: Counter[Guarantee] = Counter()
     for thing, times in _counted(things):
@@ -49,15 +49,19 @@ def compose(things: Mapping[Part, object] | Iterable[Part]) -> PrivacyProfile:
 _EXAMPLE = "For thirty uses of one guarantee: compose({PureDP('0.1'): 30})."
 
 
-def _counted(things: Mapping[Part, object] | Iterable[Part]) -> Iterable[tuple[Part, int]]:
+def _counted(things: Mapping[Any, object] | Iterable[Part]) -> Iterable[tuple[Part, int]]:
     if isinstance(things, Mapping):
         pairs: Iterable[tuple[Part, int]] = (
             (_checked(thing), read_count("times", times)) for thing, times in things.items()
         )
-    elif isinstance(things, Iterable) and not isinstance(things, str):
-        pairs = ((_checked(thing), times) for thing, times in Counter(cast(Iterable[Part], things)).items())
     else:
-        raise InvalidParameter("things", things, "be a mapping or an iterable of guarantees", instead=_EXAMPLE)
+        try:
+            counts = Counter(iter(things))
+        except TypeError:
+            raise InvalidParameter(
+                "things", things, "be a mapping or an iterable of guarantees", instead=_EXAMPLE
+            ) from None
+        pairs = ((_checked(thing), times) for thing, times in counts.items())
     return pairs
 
 

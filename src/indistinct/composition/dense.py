@@ -69,9 +69,7 @@ class DenseComposition:
         if self._held is None or not self.responses.are_near(self._held[0], tilt):
             law = np.zeros(self.lattice.top + 1)
             law[0], size = 1.0, 1
-            for group, m, e in zip(
-                self.responses.groups, self.lattice.multiples, self.responses.epsilons, strict=True
-            ):
+            for group, m, e in zip(self.responses.groups, self.lattice.multiples, self.responses.epsilons, strict=True):
                 odds = (2 * tilt + 1) * float(e)
                 up, stay = 1 / (1 + math.exp(-odds)), math.exp(-odds) / (1 + math.exp(-odds))
                 for _ in range(group.times):

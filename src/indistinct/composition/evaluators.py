@@ -25,11 +25,11 @@ _FEW = 1 << 13
 class Evaluator(Protocol):
     """Answers for the composed losses of mechanisms, disclosures kept apart."""
 
-    def delta(self, epsilon: Epsilon) -> arb:
+    def delta(self, epsilon: Epsilon, /) -> arb:
         """The ball of delta(epsilon)."""
         ...
 
-    def kept(self, epsilon: Epsilon) -> arb:
+    def kept(self, epsilon: Epsilon, /) -> arb:
         """The ball of 1 - delta(epsilon), accurate where that is small."""
         ...
 
@@ -37,10 +37,10 @@ class Evaluator(Protocol):
 class _Silent:
     """No loss at all."""
 
-    def delta(self, epsilon: Epsilon) -> arb:
+    def delta(self, _: Epsilon, /) -> arb:
         return ball(0)
 
-    def kept(self, epsilon: Epsilon) -> arb:
+    def kept(self, _: Epsilon, /) -> arb:
         return ball(1)
 
 

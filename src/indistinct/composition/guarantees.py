@@ -1,13 +1,15 @@
-"""What a mechanism promises: (epsilon, 0)- or (epsilon, delta)-differential privacy."""
+"""What a mechanism promises, in the currencies in use: pure, approximate, concentrated, Gaussian, Renyi."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from indistinct.numbers import Epsilon, read_delta, read_epsilon
+from indistinct.errors import InvalidParameter
+from indistinct.numbers import Epsilon, read_delta, read_epsilon, read_number
+from indistinct.numbers.reading import LARGEST_EPSILON
 
-__all__ = ["ApproximateDP", "Guarantee", "PureDP"]
+__all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -54,6 +56,76 @@ class ApproximateDP:
         return f"ApproximateDP({spelled(self.epsilon)}, {spelled(self.delta)})"
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class ZeroConcentratedDP:
+    """The promise of rho-zCDP: Renyi divergence at most rho * order, at every order above 1.
+
+    Source: Bun and Steinke (2016). In terms of the loss L under the null hypothesis,
+    log E e^(t L) <= rho t (t + 1) for every t > 0.
+
+    >>> ZeroConcentratedDP("0.5")
+    ZeroConcentratedDP(0.5)
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: object) -> None:
+        object.__setattr__(self, "rho", _level("rho", rho))
+
+    def __repr__(self) -> str:
+        return f"ZeroConcentratedDP({spelled(self.rho)})"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class GaussianDP:
+    """The promise of mu-GDP: no easier to tell apart than N(0, 1) and N(mu, 1).
+
+    Source: Dong, Roth and Su (2022).
+
+    >>> GaussianDP(1)
+    GaussianDP(1)
+    """
+
+    mu: Fraction
+
+    def __init__(self, mu: object) -> None:
+        object.__setattr__(self, "mu", _level("mu", mu))
+
+    def __repr__(self) -> str:
+        return f"GaussianDP({spelled(self.mu)})"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RenyiDP:
+    """The promise of (order, epsilon)-Renyi differential privacy, at one order above 1.
+
+    Source: Mironov (2017).
+
+    >>> RenyiDP(8, "0.25")
+    RenyiDP(8, 0.25)
+    """
+
+    order: Fraction
+    epsilon: Fraction
+
+    def __init__(self, order: object, epsilon: object) -> None:
+        alpha = read_number("order", order)
+        if not 1 < alpha <= LARGEST_EPSILON:
+            raise InvalidParameter("order", order, f"lie in (1, {LARGEST_EPSILON}]")
+        object.__setattr__(self, "order", alpha)
+        object.__setattr__(self, "epsilon", _level("epsilon", epsilon))
+
+    def __repr__(self) -> str:
+        return f"RenyiDP({spelled(self.order)}, {spelled(self.epsilon)})"
+
+
+def _level(name: str, value: object) -> Fraction:
+    level = read_number(name, value)
+    if not 0 <= level <= LARGEST_EPSILON:
+        raise InvalidParameter(name, value, f"lie in [0, {LARGEST_EPSILON}]")
+    return level
+
+
 Guarantee = PureDP | ApproximateDP
 
 
@@ -67,12 +139,8 @@ def spelled(number: Epsilon) -> str:
         return repr(number)
     if number.denominator == 1:
         return str(number.numerator)
-    if number == (nearest := number.numerator / number.denominator) and not _short(nearest):
+    nearest = number.numerator / number.denominator
+    if number == nearest:
         return repr(nearest)
     text = repr(nearest)
     return repr(text) if Fraction(text) == number else repr(str(number))
-
-
-def _short(value: float) -> bool:
-    """Whether the float is exactly the decimal that it prints as, as 0.5 is."""
-    return Fraction(repr(value)) == Fraction(value)

@@ -50,7 +50,9 @@ class Lattice:
         if len(epsilons) < len(responses.groups):
             return None
         spacing = common_spacing(epsilons)
-        return spacing and cls(responses, spacing, tuple(int(epsilon / spacing) for epsilon in epsilons))
+        if spacing is None:
+            return None
+        return cls(responses, spacing, tuple(int(epsilon / spacing) for epsilon in epsilons))
 
     @cached_property
     def top(self) -> int:

@@ -26,6 +26,7 @@ _BITS = 192
 _UNDECIDED_BITS = 4096
 _LARGEST_PRODUCT = 200_000
 _TANGENTS = 200
+_INVISIBLE = Fraction(1, 10**9)
 
 
 class PrivacyProfile:
@@ -38,9 +39,9 @@ class PrivacyProfile:
     >>> from indistinct import ApproximateDP, compose
     >>> profile = compose({ApproximateDP("0.1", "0.001"): 30})
     >>> print(profile.epsilon("0.05"))
-    0.846302634474797
+    0.846302634475
     >>> print(profile.delta(1))
-    0.0398184105221306
+    0.0398184105222
     """
 
     def __init__(self, parts: Iterable[tuple[Guarantee, int]]) -> None:
@@ -105,12 +106,9 @@ class PrivacyProfile:
         mechanisms, up to 400 of them, it has a tangent at each of the true region's edges.
         """
         tangents = []
-        for epsilon in self._tangent_epsilons():
-            with precision(64):
-                ratio = exact(exponential(epsilon).mid())
-            delta = Fraction(self.delta(NaturalLog(ratio) if ratio > 1 else 0).upper)
-            tangents.append(Tangent(ratio, delta))
-            tangents.append(Tangent(1 / ratio, 1 - (1 - delta) / ratio))
+        for ratio in self._tangent_ratios():
+            tangent = Tangent(ratio, Fraction(self.delta(NaturalLog(ratio)).upper))
+            tangents += [tangent, tangent.swapped()]
         return Region.of_tangents(tangents)
 
     def tradeoff(self) -> TradeOff:
@@ -118,10 +116,10 @@ class PrivacyProfile:
         return self.region().tradeoff()
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draws the region's boundary; needs the extra `plot`."""
-        from indistinct.composition.plots import draw_region
+        """Draws the region's lower boundary; needs the extra `plot`."""
+        from indistinct.composition.display import draw
 
-        return draw_region(self.region(), axes, label=repr(self))
+        return draw(self.region(), axes, label=f"{self.times:,} uses")
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{part!r}: {times:,}" for part, times in self.parts[:3])
@@ -129,9 +127,9 @@ class PrivacyProfile:
         return f"PrivacyProfile({{{shown}{more}}})"
 
     def _repr_html_(self) -> str:
-        from indistinct.composition.plots import profile_as_html
+        from indistinct.composition.display import as_html
 
-        return profile_as_html(self)
+        return as_html(self)
 
     def _delta(self, epsilon: Epsilon) -> arb:
         disclosure = self._disclosure()
@@ -157,13 +155,19 @@ class PrivacyProfile:
         kept = math.prod(((1 - part.delta) ** times for part, times in self.parts), start=Fraction(1))
         return (kept > 1 - delta) - (kept < 1 - delta)
 
-    def _tangent_epsilons(self) -> list[Epsilon]:
+    def _tangent_ratios(self) -> list[Fraction]:
         """Where the region is touched: at every knot if there are few, else spread over what matters."""
         groups = self._responses.groups
-        if not groups:
-            return [Fraction(0)]
-        if len(groups) == 1 and isinstance(groups[0].epsilon, Fraction) and groups[0].times <= 2 * _TANGENTS:
-            knots = range(groups[0].times, -1, -2)
-            return [*(knot * groups[0].epsilon for knot in knots), *([] if knots[-1] == 0 else [Fraction(0)])]
-        visible = self.epsilon(min(1, Fraction(self.disclosure.upper) + Fraction(1, 10**9))).upper
-        return [Fraction(visible) * i / _TANGENTS for i in range(_TANGENTS + 1)]
+        if len(groups) == 1 and groups[0].times <= 2 * _TANGENTS:
+            knots = range(groups[0].times, 0, -2)
+            if isinstance(groups[0].epsilon, NaturalLog):
+                return [*(groups[0].epsilon.argument ** knot for knot in knots), Fraction(1)]
+            return [*(_about(exponential(knot * groups[0].epsilon)) for knot in knots), Fraction(1)]
+        visible = self.epsilon(min(Fraction(1), Fraction(self.disclosure.upper) + _INVISIBLE)).upper
+        return [_about(exponential(Fraction(visible) * i / _TANGENTS)) for i in range(_TANGENTS + 1)]
+
+
+def _about(value: arb) -> Fraction:
+    """A short exact number within the last places of a float of a ball: any number will do for a tangent."""
+    with precision(64):
+        return exact((value * 1).mid())

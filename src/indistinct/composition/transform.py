@@ -82,12 +82,13 @@ class TransformedComposition:
         first = self.lattice.first_above(epsilon)
         if first > self.lattice.top:
             return True, ball(0)
+        value = ball(1)
         for contour in self._contours(epsilon, first):
+            self._contour = contour
             with precision(self._bits(contour)):
                 value = self._on(contour, epsilon, first)
             if value.rel_accuracy_bits() >= _TARGET_BITS:
                 break
-        self._contour = contour
         return contour.tilt > 0, value
 
     def _contours(self, epsilon: Epsilon, first: int) -> Iterator[Contour]:
@@ -136,7 +137,9 @@ class TransformedComposition:
                 tilted.append((1 / (1 + odds), odds / (1 + odds), m, group.times))
             values = []
             for n in active.tolist():
-                phi = _product([(stay + move * root_of_unity(n * m, nodes)) ** times for stay, move, m, times in tilted])
+                phi = _product(
+                    [(stay + move * root_of_unity(n * m, nodes)) ** times for stay, move, m, times in tilted]
+                )
                 values.append((n, root_of_unity(-n, nodes), phi * root_of_unity(-n * centre, nodes)))
             return replace(blank, cumulant=self.responses.cumulant_ball(ball(tilt)), nodes=tuple(values))
 

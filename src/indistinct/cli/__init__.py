@@ -1,0 +1,31 @@
+"""The command line: `indistinct compose`, `indistinct figures`.
+
+Exit codes: 0 done; 2 the question was not well put, which one sentence on standard error says;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    from indistinct.cli.parser import make_parser
+    from indistinct.errors import IndistinctError
+
+    parsed = make_parser().parse_args(arguments)
+    try:
+        parsed.run(parsed)
+    except IndistinctError as error:
+        print(f"indistinct: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return 0

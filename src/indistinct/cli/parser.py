@@ -1,0 +1,91 @@
+"""What the command line understands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from indistinct import __version__
+from indistinct.cli import compose, figures
+
+__all__ = ["make_parser"]
+
+
+@dataclass(slots=True)
+class Group:
+    """Mechanisms of one kind, as given: `--epsilon`, then perhaps `--delta` and `--times`."""
+
+    epsilon: str
+    delta: str = "0"
+    times: str = "1"
+
+
+class _Epsilon(argparse.Action):
+    """`--epsilon` opens a group."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse's form
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        namespace.groups = [*namespace.groups, Group(str(values))]
+
+
+class _OfGroup(argparse.Action):
+    """`--delta` and `--times` belong to the `--epsilon` before them."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        if not namespace.groups:
+            parser.error(f"{option_string} belongs to the --epsilon before it: give --epsilon first.")
+        setattr(namespace.groups[-1], self.dest, str(values))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; each sets `run` to what carries it out."""
+    parser = argparse.ArgumentParser(prog="indistinct", description="Differential privacy, exact and certified.")
+    parser.add_argument("--version", action="version", version=f"indistinct {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_compose(commands)
+    _add_figures(commands)
+    return parser
+
+
+def _add_compose(commands: Any) -> None:
+    parser = commands.add_parser(
+        "compose",
+        help="how private many answers are together, by every theorem",
+        description="How private many adaptively chosen answers are together: every composition theorem side by "
+        "side with the exact answer. Repeat --epsilon (with its --delta and --times) for unequal mechanisms.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=compose.run, groups=[], at_delta=[], at_epsilon=[], json=False)
+    parser.add_argument(
+        "--epsilon", action=_Epsilon, required=True, help="privacy level of one answer: 0.1, 1/10 or ln(3)"
+    )
+    parser.add_argument("--delta", action=_OfGroup, help="delta of that answer (0)")
+    parser.add_argument("--times", action=_OfGroup, help="how many answers of that kind (1)")
+    parser.add_argument("--at-delta", action="append", metavar="DELTA", help="give epsilon at this delta")
+    parser.add_argument("--at-epsilon", action="append", metavar="EPSILON", help="give delta at this epsilon")
+    parser.add_argument("--json", action="store_true", help="print JSON, with both ends of every bracket")
+
+
+def _add_figures(commands: Any) -> None:
+    parser = commands.add_parser(
+        "figures",
+        help="draw figures 1, 2 and 3 of Kairouz, Oh and Viswanath",
+        description="Draws figures 1, 2 and 3 of Kairouz, Oh and Viswanath as SVG and PNG.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=figures.run)
+    parser.add_argument("--out", required=True, metavar="DIRECTORY", help="where to write them")

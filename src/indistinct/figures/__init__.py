@@ -1,0 +1,47 @@
+"""Figures 1, 2 and 3 of Kairouz, Oh and Viswanath, drawn from the library's own numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indistinct.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_figures", "write_figures"]
+
+
+def draw_figures() -> dict[str, Figure]:
+    """The three figures by name; needs the extra `plot`."""
+    try:
+        import matplotlib.figure  # noqa: F401  # only to say so where it is missing
+    except ImportError as error:
+        raise MissingExtra("drawing", "plot") from error
+    from indistinct.figures.comparison import theorems_compared
+    from indistinct.figures.composed import composed_regions
+    from indistinct.figures.guarantee import privacy_region
+
+    return {
+        "figure-1-privacy-region": privacy_region(),
+        "figure-2-composed-regions": composed_regions(),
+        "figure-3-theorems-compared": theorems_compared(),
+    }
+
+
+def write_figures(directory: str | Path) -> list[Path]:
+    """Writes each figure as SVG and PNG into a directory, which is made if need be."""
+    figures = draw_figures()
+    folder = Path(directory)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter("the directory", str(directory), "be one that can be written to") from error
+    written = []
+    for name, figure in figures.items():
+        for kind in ("svg", "png"):
+            path = folder / f"{name}.{kind}"
+            figure.savefig(path, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+            written.append(path)
+    return written
