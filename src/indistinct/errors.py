@@ -1,6 +1,7 @@
 """What can go wrong, and how it is said.
 
     IndistinctError
+    ├── BudgetExceeded     a charge that does not fit into what is left of a privacy budget
     ├── InvalidParameter   an argument is not of the form it must have (also a ValueError)
     ├── MissingExtra       a feature needs an optional package that is not installed
     └── InternalError      our own bug: a check inside the library failed
@@ -12,13 +13,38 @@ from __future__ import annotations
 
 from functools import partial
 
-__all__ = ["IndistinctError", "InternalError", "InvalidParameter", "MissingExtra"]
+__all__ = ["BudgetExceeded", "IndistinctError", "InternalError", "InvalidParameter", "MissingExtra"]
 
 _LONGEST_VALUE = 60
 
 
 class IndistinctError(Exception):
     """The root of every error that this library raises on purpose."""
+
+
+class BudgetExceeded(IndistinctError):
+    """A charge does not fit into what is left of a privacy budget; nothing was charged.
+
+    >>> raise BudgetExceeded("3/10", "1/4", "hr", "epsilon")
+    Traceback (most recent call last):
+    ...
+    indistinct.errors.BudgetExceeded: 3/10 of epsilon is asked, but 1/4 is left in 'hr'. Ask for less, or end here.
+    """
+
+    def __init__(self, asked: object, left: object, scope: str = "", currency: str = "") -> None:
+        self.asked = asked
+        self.left = left
+        self.scope = scope
+        self.currency = currency
+        of, where = f" of {currency}" if currency else "", f" in {scope!r}" if scope else ""
+        super().__init__(f"{_brief(asked)}{of} is asked, but {_brief(left)} is left{where}. Ask for less, or end here.")
+
+    def __repr__(self) -> str:
+        return f"BudgetExceeded(asked={_brief(self.asked)}, left={_brief(self.left)}, scope={self.scope!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, so that the error crosses from one process to another."""
+        return type(self), (self.asked, self.left, self.scope, self.currency)
 
 
 class InvalidParameter(IndistinctError, ValueError):
@@ -75,3 +101,12 @@ def shortened(value: object) -> str:
     except ValueError:
         return f"a {type(value).__name__} too long to print"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def _brief(value: object) -> str:
+    """An amount as text: an exact fraction while it is short, else its first digits."""
+    try:
+        text = str(value)
+        return text if len(text) <= _LONGEST_VALUE else f"about {float(value):.12g}"  # type: ignore[arg-type]  # caught
+    except (TypeError, ValueError, OverflowError):
+        return shortened(value)

@@ -8,6 +8,8 @@ are, never whether they are right, so it may be shared between threads.
 from __future__ import annotations
 
 import math
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -32,17 +34,27 @@ __all__ = [
 ]
 
 _MOST_BITS = 1 << 16
+_RESTING_BITS = 53
+
+
+_lock = threading.Lock()
+_wanted: Counter[int] = Counter()
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Work with at least so many bits inside the block."""
-    before = ctx.prec
-    ctx.prec = max(bits, before)
+    """Work with at least so many bits inside the block; other threads' blocks may make it more."""
+    with _lock:
+        _wanted[bits] += 1
+        ctx.prec = max((_RESTING_BITS, *_wanted))
     try:
         yield
     finally:
-        ctx.prec = before
+        with _lock:
+            _wanted[bits] -= 1
+            if not _wanted[bits]:
+                del _wanted[bits]
+            ctx.prec = max((_RESTING_BITS, *_wanted))
 
 
 def ball(value: Fraction | int | float | arb) -> arb:

@@ -15,7 +15,17 @@ from indistinct.errors import InvalidParameter
 from indistinct.numbers import balls
 from indistinct.numbers.bracket import Bracket
 
-__all__ = ["Epsilon", "NaturalLog", "ball_of", "bracket_of", "enclosure", "exponential", "ln", "sign_of_sum"]
+__all__ = [
+    "Epsilon",
+    "NaturalLog",
+    "ball_of",
+    "bracket_of",
+    "enclosure",
+    "exponential",
+    "ln",
+    "logarithm_of",
+    "sign_of_sum",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,11 @@ def ball_of(epsilon: Epsilon) -> balls.arb:
             return balls.ball(argument).log()
         case _:
             return balls.ball(epsilon)
+
+
+def logarithm_of(value: Fraction) -> balls.arb:
+    """The ball of ln(value), as narrow relatively for values next to 1 as elsewhere."""
+    return balls.ball(value - 1).log1p() if 2 * value > 1 else balls.ball(value).log()
 
 
 def exponential(epsilon: Epsilon) -> balls.arb:

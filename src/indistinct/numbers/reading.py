@@ -68,7 +68,7 @@ def read_number(name: str, value: object) -> Fraction:
         raise _not_a_number(name, value) from None
 
 
-def read_epsilon(name: str, value: object) -> Epsilon:
+def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) -> Epsilon:
     """A privacy level: at least 0 and finite; `ln(3)`, as an object or as text, stays exact.
 
     >>> read_epsilon("epsilon", "ln(3)")
@@ -88,8 +88,8 @@ def read_epsilon(name: str, value: object) -> Epsilon:
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
         return Fraction(0) if value.argument == 1 else value
     epsilon = read_number(name, value)
-    if not 0 <= epsilon <= LARGEST_EPSILON:
-        raise InvalidParameter(name, value, f"lie in [0, {LARGEST_EPSILON}]")
+    if not 0 <= epsilon <= largest:
+        raise InvalidParameter(name, value, f"lie in [0, {largest}]")
     return epsilon
 
 

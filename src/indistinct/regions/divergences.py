@@ -78,7 +78,7 @@ def approximate_max_divergence(pair: DiscretePair, delta: object) -> Epsilon | f
 
 
 def statistical_distance(pair: DiscretePair) -> Fraction:
-    """max_S |P[Y in S] - P[Z in S]|, the total variation; exact.
+    """max_S P[Y in S] - P[Z in S], the total variation, the same in either direction; exact.
 
     >>> statistical_distance(DiscretePair(["3/4", "1/4"], ["1/4", "3/4"]))
     Fraction(1, 2)
