@@ -11,26 +11,49 @@ _HOMES = {
     "ApproximateDP": "indistinct.composition",
     "Bracket": "indistinct.numbers",
     "DiscretePair": "indistinct.regions",
+    "Gaussian": "indistinct.mechanisms",
+    "GaussianDP": "indistinct.composition",
+    "Geometric": "indistinct.mechanisms",
+    "Laplace": "indistinct.mechanisms",
+    "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
     "PureDP": "indistinct.composition",
     "Region": "indistinct.regions",
+    "RenyiDP": "indistinct.composition",
+    "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
     "ln": "indistinct.numbers",
 }
 
-__all__ = [  # names are resolved when first used
+__all__ = [
     "ApproximateDP",
     "Bracket",
     "DiscretePair",
+    "Gaussian",
+    "GaussianDP",
+    "Geometric",
+    "Laplace",
+    "PoissonSubsampled",
     "PrivacyProfile",
     "PureDP",
     "Region",
+    "RenyiDP",
+    "ZeroConcentratedDP",
     "compose",
     "ln",
 ]
 
 if TYPE_CHECKING:
-    from indistinct.composition import ApproximateDP, PrivacyProfile, PureDP, compose
+    from indistinct.composition import (
+        ApproximateDP,
+        GaussianDP,
+        PrivacyProfile,
+        PureDP,
+        RenyiDP,
+        ZeroConcentratedDP,
+        compose,
+    )
+    from indistinct.mechanisms import Gaussian, Geometric, Laplace, PoissonSubsampled
     from indistinct.numbers import Bracket, ln
     from indistinct.regions import DiscretePair, Region
 

@@ -6,6 +6,7 @@ Exit codes: 0 done; 2 the question was not well put, which one sentence on stand
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -20,11 +21,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = make_parser().parse_args(arguments)
     try:
         parsed.run(parsed)
+        sys.stdout.flush()
     except IndistinctError as error:
         print(f"indistinct: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read has seen enough. What is left in the buffer goes nowhere, without complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 130

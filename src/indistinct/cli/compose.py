@@ -62,9 +62,12 @@ def _as_text(comparison: Comparison) -> Iterator[str]:
 
 
 def _as_object(profile: PrivacyProfile, comparisons: list[Comparison]) -> dict[str, object]:
+    from indistinct.composition.parts import plain_parts
+
     return {
         "parts": [
-            {"epsilon": str(part.epsilon), "delta": str(part.delta), "times": times} for part, times in profile.parts
+            {"epsilon": str(part.epsilon), "delta": str(part.delta), "times": times}
+            for part, times in plain_parts(profile.parts)
         ],
         "comparisons": [
             {

@@ -17,7 +17,14 @@ from indistinct.composition.closed_form import (
 from indistinct.composition.comparison import Comparison, compare
 from indistinct.composition.compose import compose
 from indistinct.composition.experiment import Adversary, View, exact_power, run, view_laws
-from indistinct.composition.guarantees import ApproximateDP, Guarantee, PureDP
+from indistinct.composition.guarantees import (
+    ApproximateDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 from indistinct.composition.noise import gaussian_variance, laplace_variance
 from indistinct.composition.optimal import Level, optimal_composition, optimal_share
 from indistinct.composition.power import Power, clopper_pearson, estimate_power
@@ -29,14 +36,17 @@ __all__ = [
     "ApproximateDP",
     "ClosedForm",
     "Comparison",
+    "GaussianDP",
     "Guarantee",
     "Level",
     "LikelihoodAdversary",
     "Power",
     "PrivacyProfile",
     "PureDP",
+    "RenyiDP",
     "Repeater",
     "View",
+    "ZeroConcentratedDP",
     "advanced_composition",
     "advanced_delta",
     "advanced_share",

@@ -14,7 +14,7 @@ from fractions import Fraction
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, Epsilon, read_count, read_delta, read_epsilon
 from indistinct.numbers.balls import arb, ball, bracket_of, precision
-from indistinct.numbers.logarithm import ball_of, exponential, sign_of_sum
+from indistinct.numbers.logarithm import ball_of, exponential, logarithm_of, sign_of_sum
 
 __all__ = ["advanced_composition", "advanced_delta", "advanced_share", "advanced_share_by_formula"]
 
@@ -35,7 +35,7 @@ def advanced_composition(epsilon: object, times: object, slack: object) -> Brack
     if room == 0:
         return Bracket(math.inf, math.inf)
     with precision(_BITS):
-        return bracket_of(_composed(ball_of(level), exponential(level), count, ball(room)))
+        return bracket_of(_composed(ball_of(level), exponential(level), count, room))
 
 
 def advanced_delta(epsilon: object, times: object, at_epsilon: object) -> Bracket:
@@ -67,11 +67,18 @@ def advanced_share(epsilon: object, slack: object, times: object) -> Bracket:
     if room == 1:
         raise InvalidParameter("slack", slack, "be below 1")
     with precision(_BITS):
+        if wanted == 0:
+            return Bracket(0.0, 0.0)
+
+        def fits(each: arb) -> bool:
+            return bool(_composed(each, each.exp(), count, room) <= ball_of(wanted))
+
         low, high = ball(0), ball_of(wanted).upper()
+        while fits(high):  # with so much slack, one may have more than all together
+            high *= 2
         for _ in range(_BITS):
             middle = ((low + high) / 2).mid()
-            fits = _composed(middle, middle.exp(), count, ball(room)) <= ball_of(wanted)
-            low, high = (middle, high) if fits else (low, middle)
+            low, high = (middle, high) if fits(middle) else (low, middle)
         return Bracket(bracket_of(low).lower, bracket_of(high).upper)
 
 
@@ -89,14 +96,14 @@ def advanced_share_by_formula(epsilon: object, slack: object, times: object) -> 
     if room > _LARGEST_SLACK:
         raise InvalidParameter("slack", slack, "be at most 0.88 for Corollary 3.21", instead=_INSTEAD)
     with precision(_BITS):
-        return bracket_of(ball_of(wanted) / (2 * (2 * count * -ball(room).log()).sqrt()))
+        return bracket_of(ball_of(wanted) / (2 * (2 * count * -logarithm_of(room)).sqrt()))
 
 
 _INSTEAD = "advanced_share inverts Theorem 3.20 itself and has no such limit."
 
 
-def _composed(epsilon: arb, odds: arb, times: int, slack: arb) -> arb:
-    return epsilon * (-2 * times * slack.log()).sqrt() + times * epsilon * (odds - 1)
+def _composed(epsilon: arb, odds: arb, times: int, slack: Fraction) -> arb:
+    return epsilon * (-2 * times * logarithm_of(slack)).sqrt() + times * epsilon * (odds - 1)
 
 
 def _share_arguments(epsilon: object, slack: object, times: object) -> tuple[Epsilon, Fraction, int]:

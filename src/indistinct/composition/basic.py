@@ -12,6 +12,7 @@ from typing import Any
 
 from indistinct.composition.compose import Part, compose
 from indistinct.composition.guarantees import ApproximateDP
+from indistinct.composition.parts import plain_parts
 from indistinct.numbers import Epsilon, NaturalLog, read_count, read_delta, read_epsilon
 from indistinct.numbers.logarithm import enclosure
 
@@ -24,9 +25,9 @@ def basic_composition(things: Mapping[Any, object] | Iterable[Part]) -> Approxim
     >>> basic_composition({ApproximateDP("0.1", "0.001"): 30})
     ApproximateDP(3, '0.03')
     """
-    parts = compose(things).parts
+    parts = plain_parts(compose(things).parts)
     epsilon = sum((enclosure(part.epsilon)[1] * times for part, times in parts), Fraction(0))
-    return ApproximateDP(epsilon, min(Fraction(1), sum(part.delta * times for part, times in parts)))
+    return ApproximateDP(epsilon, min(Fraction(1), sum((part.delta * times for part, times in parts), Fraction(0))))
 
 
 def basic_share(epsilon: object, delta: object, times: object) -> ApproximateDP:

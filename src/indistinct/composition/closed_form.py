@@ -19,13 +19,14 @@ from fractions import Fraction
 from typing import Any
 
 from indistinct.composition.compose import Part, compose
+from indistinct.composition.parts import plain_parts
 from indistinct.composition.profile import PrivacyProfile
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, read_count, read_delta, read_epsilon
 from indistinct.numbers.balls import arb, ball, bracket_of, precision
-from indistinct.numbers.logarithm import ball_of, sign_of_sum
+from indistinct.numbers.logarithm import ball_of, logarithm_of, sign_of_sum
 
-__all__ = ["ClosedForm", "closed_form_composition", "closed_form_delta", "closed_form_share"]
+__all__ = ["ClosedForm", "Share", "closed_form_composition", "closed_form_delta", "closed_form_share"]
 
 _BITS = 128
 
@@ -66,7 +67,7 @@ def closed_form_composition(things: Mapping[Any, object] | Iterable[Part], slack
         else:
             inner = ball(1).exp() + squares.sqrt() / ball(room)
             with_root = bracket_of(mean + (2 * squares * inner.log()).sqrt())
-            without_root = bracket_of(mean + (-2 * squares * ball(room).log()).sqrt())
+            without_root = bracket_of(mean + (-2 * squares * logarithm_of(room)).sqrt())
         return ClosedForm(profile.largest_epsilon, with_root, without_root, _with_disclosure(profile, ball(room)))
 
 
@@ -82,7 +83,7 @@ def closed_form_delta(things: Mapping[Any, object] | Iterable[Part], at_epsilon:
     with precision(_BITS):
         mean, squares = _sums(profile)
         room = ball_of(wanted) - mean
-        if ball_of(wanted) >= ball(profile.largest_epsilon.upper):
+        if sign_of_sum((1, wanted), *((-times, part.epsilon) for part, times in plain_parts(profile.parts))) >= 0:
             return profile.disclosure
         if not room > 0:
             return Bracket(1.0, 1.0)
@@ -127,7 +128,7 @@ _INSTEAD = "optimal_share answers exactly, for every epsilon and delta."
 def _sums(profile: PrivacyProfile) -> tuple[arb, arb]:
     """m and s of the head of this file; (e^x - 1) / (e^x + 1) is tanh(x / 2)."""
     mean, squares = ball(0), ball(0)
-    for part, times in profile.parts:
+    for part, times in plain_parts(profile.parts):
         e = ball_of(part.epsilon)
         mean += times * e * (e / 2).tanh()
         squares += times * e**2

@@ -13,6 +13,7 @@ from indistinct.composition.basic import basic_composition
 from indistinct.composition.closed_form import closed_form_composition, closed_form_delta
 from indistinct.composition.compose import Part, compose
 from indistinct.composition.guarantees import spelled
+from indistinct.composition.parts import plain_parts
 from indistinct.composition.profile import PrivacyProfile
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, Epsilon, read_delta, read_epsilon
@@ -98,7 +99,7 @@ def _at_delta(profile: PrivacyProfile, delta: Fraction) -> list[Row]:
     basic = basic_composition(dict(profile.parts))
     rows = [_row(_BASIC, bracket_of(basic.epsilon) if basic.delta <= delta else _INFINITE, exact)]
     if len(profile.parts) == 1:
-        ((part, times),) = profile.parts
+        ((part, times),) = plain_parts(profile.parts)
         slack = delta - times * part.delta
         value = advanced_composition(part.epsilon, times, min(slack, 1)) if slack >= 0 else _INFINITE
         rows.append(_row(_ADVANCED, value, exact))
@@ -116,14 +117,15 @@ def _at_epsilon(profile: PrivacyProfile, epsilon: Epsilon) -> list[Row]:
     exact = profile.delta(epsilon)
     nothing = Bracket(1.0, 1.0)
     basic = basic_composition(dict(profile.parts))
-    enough = sign_of_sum((1, epsilon), (-1, basic.epsilon)) >= 0
+    parts = plain_parts(profile.parts)
+    enough = sign_of_sum((1, epsilon), *((-times, part.epsilon) for part, times in parts)) >= 0
     rows = [_row(_BASIC, Bracket.exactly(basic.delta) if enough else nothing, exact)]
     if len(profile.parts) == 1:
-        ((part, times),) = profile.parts
+        ((part, times),) = plain_parts(profile.parts)
         slack = advanced_delta(part.epsilon, times, epsilon)
         own = times * part.delta
-        value = Bracket(*(min(end, 1.0) for end in (float_below(own) + slack.lower, float_above(own) + slack.upper)))
-        rows.append(_row(_ADVANCED, Bracket(value.lower, min(math.nextafter(value.upper, 2), 1.0)), exact))
+        least, most = (min(own + Fraction(end), Fraction(1)) for end in (slack.lower, slack.upper))
+        rows.append(_row(_ADVANCED, Bracket(float_below(least), float_above(most)), exact))
     rows.append(_row(_CLOSED, closed_form_delta(dict(profile.parts), epsilon), exact))
     return [*rows, _row(_OPTIMAL, exact, exact)]
 

@@ -1,38 +1,42 @@
-"""compose: any guarantees, any number of each, in any order."""
+"""compose: any mechanisms and guarantees, any number of each, in any order."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from indistinct.composition.guarantees import ApproximateDP, Guarantee, PureDP
+from indistinct.composition.guarantees import Promise
+from indistinct.composition.parts import Mechanism, Thing
 from indistinct.composition.profile import PrivacyProfile
 from indistinct.errors import InvalidParameter
 from indistinct.numbers.reading import LARGEST_COUNT, read_count
 
 __all__ = ["compose"]
 
-Part = PureDP | ApproximateDP | PrivacyProfile
+Part = Promise | Mechanism | PrivacyProfile
 
 
 def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
     """The privacy of answering everything, in any order, each chosen after seeing the answers before.
 
-    `things` holds guarantees, or profiles composed before: an iterable of them, or a mapping to how often
-    each is used. The composition is optimal (KOV, Theorem 3.3 and its heterogeneous form): no smaller
-    epsilon or delta holds for all mechanisms that keep these guarantees.
+    `things` holds mechanisms, guarantees in any currency, or profiles composed before: an iterable of them, or a
+    mapping to how often each is used. The composition is optimal: for guarantees of (epsilon, delta) no smaller
+    epsilon or delta holds for all mechanisms that keep them (KOV, Theorem 3.3 and its heterogeneous form), and
+    mechanisms are composed by their own losses, exactly.
 
-    The guarantees and how many there are of each must be fixed in advance; what is asked under each, and
-    in which order, may depend on earlier answers. An analyst who also chooses the *privacy levels* from
-    what was seen is not covered.
+    What is composed, and how many there are of each, must be fixed in advance; what is asked under each, and
+    in which order, may depend on earlier answers. For an analyst who also chooses the *privacy levels* from what
+    was seen, use a filter (`indistinct.composition.filters`).
 
+    >>> from indistinct import ApproximateDP, PureDP
     >>> print(compose([PureDP("0.1")] * 100).epsilon("1e-6"))
     4.77456758811
     >>> print(compose({PureDP("0.1"): 50, ApproximateDP("0.01", "1e-9"): 1000}).epsilon("1e-6"))
     5.20840467723
     """
-    counts: Counter[Guarantee] = Counter()
+    counts: Counter[Thing] = Counter()
     for thing, times in _counted(things):
         if isinstance(thing, PrivacyProfile):
             for part, inner in thing.parts:
@@ -43,9 +47,13 @@ def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
         raise InvalidParameter("things", things, "hold at least one guarantee", instead=_EXAMPLE)
     if sum(counts.values()) > LARGEST_COUNT:
         raise InvalidParameter("times", sum(counts.values()), f"add up to at most {LARGEST_COUNT}")
-    return PrivacyProfile(counts.items())
+    profile = PrivacyProfile(counts.items())
+    if math.isfinite(profile.largest_epsilon.upper) and profile.largest_epsilon.lower > _LARGEST_SUM:
+        raise InvalidParameter("the sum of all epsilons", profile.largest_epsilon.lower, f"be at most {_LARGEST_SUM:g}")
+    return profile
 
 
+_LARGEST_SUM = 1e18
 _EXAMPLE = "For thirty uses of one guarantee: compose({PureDP('0.1'): 30})."
 
 
@@ -66,6 +74,8 @@ def _counted(things: Mapping[Any, object] | Iterable[Part]) -> Iterable[tuple[Pa
 
 
 def _checked(thing: Part) -> Part:
-    if not isinstance(thing, PureDP | ApproximateDP | PrivacyProfile):
-        raise InvalidParameter("a composed thing", thing, "be a guarantee such as PureDP('0.1')", instead=_EXAMPLE)
+    if not isinstance(thing, Promise | Mechanism | PrivacyProfile):
+        raise InvalidParameter(
+            "a composed thing", thing, "be a guarantee such as PureDP('0.1') or a mechanism", instead=_EXAMPLE
+        )
     return thing

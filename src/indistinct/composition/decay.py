@@ -17,17 +17,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+
 __all__ = ["TooManyNodes", "active_nodes"]
 
 _BLOCK = 64
 _MOST_WORK = 60_000_000
 
-Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class TooManyNodes(Exception):
-    """The transform does not decay well enough for this method to be of use."""
 
 
 def active_nodes(multiples: Floats, strengths: Floats, nodes: int, negligible: float, most: int) -> Integers:
@@ -38,22 +35,15 @@ def active_nodes(multiples: Floats, strengths: Floats, nodes: int, negligible: f
     """
     order = np.argsort(-strengths)
     multiples, strengths = multiples[order], strengths[order]
+    enough = negligible * 1.001
     half = nodes // 2 + 1
     edges = np.unique(np.linspace(0, half, min(half, 64) + 1).astype(np.int64))
-    starts, ends = edges[:-1], edges[1:]
-    active: list[Integers] = []
-    enough = negligible * 1.001
-    work = 0
-    while starts.size:
-        work += starts.size * min(multiples.size, _BLOCK)
-        kept = _bounds(multiples, strengths, starts, ends, nodes, enough) < enough
-        starts, ends = starts[kept], ends[kept]
-        single = ends - starts == 1
-        active.append(starts[single])
-        if sum(found.size for found in active) > most or work > _MOST_WORK:
-            raise TooManyNodes
-        starts, ends = _quartered(starts[~single], ends[~single])
-    return np.sort(np.concatenate(active)) if active else np.empty(0, np.int64)
+
+    def log_bound(starts: Integers, ends: Integers) -> Floats:
+        return -_bounds(multiples, strengths, starts, ends, nodes, enough)
+
+    work = _MOST_WORK // min(multiples.size, _BLOCK)
+    return surviving(edges, log_bound, enough, most, work)
 
 
 def _bounds(
@@ -73,11 +63,3 @@ def _bounds(
         if not open_.size:
             break
     return bound
-
-
-def _quartered(starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    width = ends - starts
-    cuts = [starts + width * quarter // 4 for quarter in range(5)]
-    firsts, lasts = np.concatenate(cuts[:-1]), np.concatenate(cuts[1:])
-    filled = lasts > firsts
-    return firsts[filled], lasts[filled]

@@ -1,15 +1,17 @@
-"""Choosing how to compute a composition: the one place that knows every method.
+"""Choosing how to compute a composition of guarantees: exact methods first.
 
-An evaluator answers delta(epsilon) for a sum of losses with a ball that contains the truth. A method
-that finds a question too hard raises TooManyNodes, and the next one is asked; the last always answers.
+An evaluator answers delta(epsilon) for a sum of losses, disclosures kept apart, with a ball that contains the
+truth. A method that finds a question too hard raises TooManyNodes, and the next one is asked.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from indistinct.composition.decay import TooManyNodes
+from indistinct.composition.contour import ContourComposition
 from indistinct.composition.lattice import Lattice
+from indistinct.composition.losses.responses import ResponsesLoss
+from indistinct.composition.nodes import TooManyNodes
 from indistinct.composition.pairing import PairedComposition, outcomes_of_halves
 from indistinct.composition.responses import Responses
 from indistinct.composition.rounding import RoundedComposition
@@ -23,14 +25,10 @@ _FEW = 1 << 13
 
 
 class Evaluator(Protocol):
-    """Answers for the composed losses of mechanisms, disclosures kept apart."""
+    """Answers for the composed losses of mechanisms in one direction, disclosures kept apart."""
 
     def delta(self, epsilon: Epsilon, /) -> arb:
         """The ball of delta(epsilon)."""
-        ...
-
-    def kept(self, epsilon: Epsilon, /) -> arb:
-        """The ball of 1 - delta(epsilon), accurate where that is small."""
         ...
 
 
@@ -39,9 +37,6 @@ class _Silent:
 
     def delta(self, _: Epsilon, /) -> arb:
         return ball(0)
-
-    def kept(self, _: Epsilon, /) -> arb:
-        return ball(1)
 
 
 class _InTurn:
@@ -58,34 +53,30 @@ class _InTurn:
                 continue
         return self.methods[-1].delta(epsilon)
 
-    def kept(self, epsilon: Epsilon) -> arb:
-        for method in self.methods[:-1]:
-            try:
-                return method.kept(epsilon)
-            except TooManyNodes:
-                continue
-        return self.methods[-1].kept(epsilon)
-
 
 def evaluator_of(responses: Responses) -> Evaluator:
-    """The method for a composition of randomised responses: exact ones first.
+    """The method for a composition of randomised responses alone: exact ones first.
 
     - equal ones: the lattice of their own epsilon;
     - few outcomes: enumerated in two halves, at once;
-    - a common lattice: exactly on it;
+    - a common lattice: exactly on it, or as nearly as decimals read as floats allow;
     - up to some 44 arbitrary ones: enumerated in two halves;
-    - otherwise rounded up and down.
+    - otherwise the contour, which needs no lattice.
     """
     groups = responses.groups
     if not groups:
         return _Silent()
+    loss = ResponsesLoss(responses)
     if len(groups) == 1:
-        return TransformedComposition(Lattice.of_equal(groups[0]))
+        return _InTurn(TransformedComposition(Lattice.of_equal(groups[0])), ContourComposition([(loss, 1)]))
     methods: list[Evaluator] = []
     outcomes = outcomes_of_halves(responses)
     if outcomes is not None and max(outcomes) <= _FEW:
         return PairedComposition(responses)
     if (lattice := Lattice.common(responses)) is not None:
         methods.append(TransformedComposition(lattice))
-    methods.append(RoundedComposition(responses) if outcomes is None else PairedComposition(responses))
-    return _InTurn(*methods)
+    elif (rounded := RoundedComposition.near_decimals(responses)) is not None:
+        methods.append(rounded)
+    if outcomes is not None:
+        return _InTurn(*methods, PairedComposition(responses))
+    return _InTurn(*methods, ContourComposition([(loss, 1)]))

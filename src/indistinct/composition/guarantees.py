@@ -7,9 +7,12 @@ from fractions import Fraction
 
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Epsilon, read_delta, read_epsilon, read_number
+from indistinct.numbers.logarithm import enclosure
 from indistinct.numbers.reading import LARGEST_EPSILON
 
-__all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
+__all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "Promise", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
+
+_LEAST_EPSILON = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -26,7 +29,7 @@ class PureDP:
     epsilon: Epsilon
 
     def __init__(self, epsilon: object) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", _epsilon(epsilon))
 
     @property
     def delta(self) -> Fraction:
@@ -49,7 +52,7 @@ class ApproximateDP:
     delta: Fraction
 
     def __init__(self, epsilon: object, delta: object) -> None:
-        object.__setattr__(self, "epsilon", read_epsilon("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", _epsilon(epsilon))
         object.__setattr__(self, "delta", read_delta("delta", delta))
 
     def __repr__(self) -> str:
@@ -119,6 +122,14 @@ class RenyiDP:
         return f"RenyiDP({spelled(self.order)}, {spelled(self.epsilon)})"
 
 
+def _epsilon(value: object) -> Epsilon:
+    """A guarantee's epsilon: 0, or large enough to be told from 0 in floats."""
+    epsilon = read_epsilon("epsilon", value)
+    if epsilon != 0 and enclosure(epsilon)[0] < _LEAST_EPSILON:
+        raise InvalidParameter("epsilon", value, "be 0 or at least 1e-300")
+    return epsilon
+
+
 def _level(name: str, value: object) -> Fraction:
     level = read_number(name, value)
     if not 0 <= level <= LARGEST_EPSILON:
@@ -127,6 +138,9 @@ def _level(name: str, value: object) -> Fraction:
 
 
 Guarantee = PureDP | ApproximateDP
+
+Promise = PureDP | ApproximateDP | ZeroConcentratedDP | GaussianDP | RenyiDP
+"""A guarantee in any of the currencies."""
 
 
 def spelled(number: Epsilon) -> str:

@@ -14,19 +14,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from indistinct.composition.compose import compose
+from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.guarantees import ApproximateDP
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, Epsilon, read_count, read_delta, read_epsilon
 from indistinct.numbers.balls import ball, bracket_of, precision
 from indistinct.numbers.bracket import float_below
-from indistinct.numbers.logarithm import ball_of, enclosure, exponential
+from indistinct.numbers.logarithm import ball_of, enclosure, exponential, logarithm_of
 from indistinct.numbers.reading import LARGEST_EPSILON
 
 __all__ = ["Level", "optimal_composition", "optimal_share"]
 
 _MOST_LEVELS = 1_000_000
+_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,21 @@ def optimal_composition(epsilon: object, delta: object, times: object) -> tuple[
 
 
 def _levels(epsilon: Epsilon, guarantee: ApproximateDP, times: int) -> Iterator[Level]:
-    with precision(128 + 2 * times.bit_length()):
+    size = (epsilon if isinstance(epsilon, Fraction) else epsilon.argument).denominator.bit_length()
+    with precision(128 + 2 * times.bit_length() + size):
         e, odds = ball_of(epsilon), exponential(epsilon)
-        kept = (1 - ball(guarantee.delta)) ** times
+        disclosure = ball(1)
+        if guarantee.delta < 1:
+            disclosure = -(times * logarithm_of(1 - guarantee.delta)).expm1()
+        elif times == 0:
+            disclosure = ball(0)
         # Relative to (1 + odds)^k: the term C(k, l) odds^(k - l), and the sums over l < i of the two kinds.
         term = (odds / (1 + odds)) ** times
         mirrored = 1 / (1 + odds) ** times
         upper, lower = ball(0), ball(0)
         for i in range(times // 2 + 1):
             pure = upper - odds ** (times - 2 * i) * lower
-            delta = bracket_of(1 - kept * (1 - pure))
+            delta = bracket_of(disclosure + (1 - disclosure) * pure)
             yield Level(bracket_of((times - 2 * i) * e), Bracket(max(delta.lower, 0.0), min(delta.upper, 1.0)))
             upper += term
             lower += mirrored
@@ -89,15 +97,19 @@ def optimal_share(epsilon: object, delta: object, times: object, each_delta: obj
     """
     level, budget = read_epsilon("epsilon", epsilon), read_delta("delta", delta)
     count, own = read_count("times", times, least=1), read_delta("each_delta", each_delta)
-    if compose({ApproximateDP(0, own): count}).delta(0).upper > budget:
-        raise InvalidParameter(
-            "each_delta",
-            each_delta,
-            "compose to no more than delta",
-            instead="Each may have at most delta / times.",
-        )
     if budget == 1:
         return Bracket(math.inf, math.inf)
+    match Disclosure([(own, count)]).compared_with(budget):
+        case 0:
+            with precision(_BITS):
+                return bracket_of(ball_of(level) / count)
+        case -1 | None:
+            raise InvalidParameter(
+                "each_delta",
+                each_delta,
+                "compose to no more than delta",
+                instead="Each may have delta / times, at least.",
+            )
 
     def proven(each: float, *, fits: bool) -> bool:
         composed = compose({ApproximateDP(each, own): count}).delta(level)

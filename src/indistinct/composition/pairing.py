@@ -35,6 +35,7 @@ __all__ = ["PairedComposition", "outcomes_of_halves"]
 LARGEST_HALF = 1 << 22
 _UNIT = 2.0**-53
 _SPAN = 200.0
+_UNDERFLOW = 1e-290
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +134,7 @@ class PairedComposition:
         s = tilted.v[index] - x
         t = tilted.tilt
         terms = weights * np.exp(-t * s) * (-np.expm1(-s) * tilted.reach[index] + np.exp(-s) * tilted.excess[index])
-        return ball(float(np.sum(terms)))
+        return ball(float(np.sum(terms))).union(ball(float(np.sum(terms)) + tilted.u.size * _UNDERFLOW))
 
     def _relative_error(self, tilted: _Tilted) -> float:
         """A bound on the relative rounding error of a sum, every operation counted generously.

@@ -85,7 +85,12 @@ class Responses:
 
     def mean(self, tilt: float) -> float:
         """K'(tilt): the mean loss under the law tilted by e^(tilt * loss)."""
-        return float(np.sum(self.times * self.epsilons * np.tanh((tilt + 0.5) * self.epsilons)))
+        return self.mean_at(tilt + 0.5)
+
+    def mean_at(self, s: float) -> float:
+        """K'(s - 1/2), which is odd in s."""
+        with np.errstate(over="ignore"):  # tanh of what overflows is 1
+            return float(np.sum(self.times * self.epsilons * np.tanh(s * self.epsilons)))
 
     def variance(self, tilt: float) -> float:
         """K''(tilt): the variance of the loss under the tilted law."""
@@ -99,19 +104,22 @@ class Responses:
     @cached_property
     def steepest(self) -> float:
         """A tilt beyond which the tilted law is all but certain to show the largest loss."""
-        return 60.0 / float(self.epsilons[0])
+        return min(60.0 / max(float(self.epsilons[0]), 1e-300), 1e300)
 
     def tilt_to(self, loss: float) -> float:
         """The tilt t in [-1/2, steepest] at which the tilted law has its mean at a loss."""
-        low, high = -0.5, self.steepest
-        if self.mean(high) <= loss:
-            return high
+        if loss <= 0:
+            return -0.5
+        # In s = t + 1/2, over all orders of magnitude: K' rises from 0 at s = 0.
+        low, high = 1e-320, self.steepest + 0.5
+        if self.mean(high - 0.5) <= loss:
+            return self.steepest
         for _ in range(200):
-            middle = (low + high) / 2 if low < 0 or high > 4 * low else math.sqrt(low * high)
-            if high - low <= 1e-9 * max(abs(high), 1e-3):
+            middle = math.sqrt(low) * math.sqrt(high)
+            if high <= low * (1 + 1e-10):
                 break
-            low, high = (middle, high) if self.mean(middle) < loss else (low, middle)
-        return (low + high) / 2
+            low, high = (middle, high) if self.mean_at(middle) < loss else (low, middle)
+        return high - 0.5
 
     def are_near(self, first: float, second: float) -> bool:
         """Whether two tilted laws overlap so much that one serves for the other."""

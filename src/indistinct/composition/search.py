@@ -28,25 +28,28 @@ def least_epsilon(
     `delta` must not increase, and must be 0 at `largest`; `target` is a positive ball. `guess` is where
     to look first and `slope` about the derivative of log delta there.
     """
-    above = _Crossing(lambda epsilon: delta(epsilon).upper(), target.lower(), slope)
+    above = _Crossing(lambda epsilon: delta(epsilon).upper(), target.lower(), slope, unknown=math.inf)
     upper = above.find(guess, largest.upper, side=1)
     if upper == 0:
         return Bracket(0.0, 0.0)
-    below = _Crossing(lambda epsilon: delta(epsilon).lower(), target.upper(), above.slope)
+    below = _Crossing(lambda epsilon: delta(epsilon).lower(), target.upper(), above.slope, unknown=-math.inf)
     return Bracket(below.find(upper, min(upper, largest.lower), side=-1), upper)
 
 
 class _Crossing:
     """Where a decreasing function passes a target."""
 
-    def __init__(self, function: Callable[[Epsilon], arb], target: arb, slope: float) -> None:
+    def __init__(self, function: Callable[[Epsilon], arb], target: arb, slope: float, unknown: float) -> None:
         self.function = function
         self.target = target
         self.slope = slope
+        self.unknown = unknown
 
     def excess(self, epsilon: float) -> float:
         """log(function / target), of the right sign however near zero it is."""
         value = self.function(Fraction(epsilon))
+        if not value.is_finite():
+            return self.unknown
         if not value > 0:
             return -math.inf
         logarithm = float((value / self.target).mid().log())
@@ -79,7 +82,7 @@ class _Crossing:
 
         `end` is known to have it.
         """
-        width, at = _ULP * point, point
+        width, at = max(_ULP * point, math.ulp(0.0)), point
         while (end - at) * side > 0 and self.excess(at) * side >= 0:
             at, width = point + side * width, 4 * width
         return at if (end - at) * side > 0 else end

@@ -95,9 +95,7 @@ class TransformedComposition:
         """The contour in hand, if any, then new ones with ever wider windows."""
         if self._contour is not None and abs(first - self._contour.centre) < self._contour.half // 4:
             yield self._contour
-        tilt = self.responses.tilt_to(float(ball_of(epsilon)))
-        if abs(tilt) < 1e-6:
-            tilt = math.copysign(1e-6, tilt)
+        tilt = self._tilt(float(ball_of(epsilon)))
         deviation = math.sqrt(self._lattice_variance(tilt))
         half = max(32, math.ceil(12 * deviation))
         for _ in range(40):
@@ -106,6 +104,13 @@ class TransformedComposition:
             if whole:
                 return
             half *= 2
+
+    def _tilt(self, epsilon: float) -> float:
+        """Above 0 unless epsilon is far below the mean, where 1 - delta is the small number."""
+        deviation = math.sqrt(self.responses.variance(0.0))
+        if epsilon < self.responses.mean(0.0) - 5 * deviation:
+            return min(self.responses.tilt_to(epsilon), -1e-6)
+        return max(self.responses.tilt_to(epsilon), 0.3 / max(deviation, 1e-300))
 
     def _lattice_variance(self, tilt: float) -> float:
         return float(np.sum(self._strengths(tilt) * self._multiples**2) / 2)
@@ -121,7 +126,8 @@ class TransformedComposition:
 
     def _bits(self, contour: Contour) -> int:
         size = (abs(contour.tilt) + 1) * float(self.responses.largest_loss().mid()) + self.responses.count
-        return 160 + math.ceil(math.log2(size + 2))
+        finest = min(1.0, float(self.responses.epsilons[0]))
+        return 160 + math.ceil(math.log2(size + 2) - 2 * math.log2(finest))
 
     def _contour_at(self, tilt: float, centre: int, half: int) -> Contour:
         nodes = 2 * half

@@ -33,15 +33,18 @@ def draw_figures() -> dict[str, Figure]:
 def write_figures(directory: str | Path) -> list[Path]:
     """Writes each figure as SVG and PNG into a directory, which is made if need be."""
     figures = draw_figures()
+    import matplotlib as mpl
+
     folder = Path(directory)
+    written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with mpl.rc_context({"svg.hashsalt": "indistinct"}):  # names of parts that do not change
+            for name, figure in figures.items():
+                for kind in ("svg", "png"):
+                    path = folder / f"{name}.{kind}"
+                    figure.savefig(path, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+                    written.append(path)
     except OSError as error:
         raise InvalidParameter("the directory", str(directory), "be one that can be written to") from error
-    written = []
-    for name, figure in figures.items():
-        for kind in ("svg", "png"):
-            path = folder / f"{name}.{kind}"
-            figure.savefig(path, dpi=160, metadata={"Date": None} if kind == "svg" else None)
-            written.append(path)
     return written

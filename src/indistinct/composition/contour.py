@@ -1,0 +1,303 @@
+r"""The composed delta of any losses, from their transforms, enclosed on both sides.
+
+Let L be the summed finite loss, K(z) = log E e^(z L) the sum of the laws' and f(l) = (1 - e^(eps - l))_+. Three
+steps lead to a bracket of delta = E f(L), at a cost that does not depend on how often a law is repeated.
+
+*Smoothing.* Add an independent loss X of a Gaussian mechanism of a small mu = s. Composing with one more
+mechanism can only increase delta, so V = E f(L + X) >= delta. By how much: the difference of the two at L = l
+is the time value of an option, at most s / sqrt(2 pi) e^(-x^2 / (2 s^2) - x / 2) with x = l - eps (its derivative
+in s is the Gaussian density at x / s + s / 2). The mean of that over L is s^2 e^(s^2 / 8) times
+
+    J = 1/(2 pi) * integral over y of e^(K(z) - z eps + s^2 (z^2 + z) / 2),   z = t + i y,
+
+while V is the same integral with a factor 1 / (z (z + 1)), the transform of f. So V - s^2 e^(s^2/8) J <= delta <= V:
+the gap is of *second* order in s, some s^2 t (t + 1) of delta, and both integrals decay at least as
+e^(-s^2 y^2 / 2), whatever the laws. (Where a Gaussian mechanism takes part the decay is there already: s = 0.)
+
+*Sampling.* The sum over y = n h is the integral plus the sum over m != 0 of e^(t m T) V(eps + m T), T = 2 pi / h
+(Poisson). All these are positive, and bounded by V(x) <= e^(K(t') - t' x) at any t' > 0: T is made so large that
+they do not matter.
+
+*Lattices.* Where all losses lie on one lattice of spacing H, as those of discrete noise do, no smoothing is needed:
+the transform is periodic, one period is sampled, and the factor is the sum over the lattice points above eps,
+H e^(-z (l0 - eps)) [1 / (1 - e^(-z H)) - e^(eps - l0) / (1 - e^(-(z + 1) H))], l0 the first of them.
+
+*Leaving out.* Where |e^K| is negligible nothing is evaluated: intervals are excluded whole by bounds on each
+law's modulus, down to single nodes.
+
+The tilt t is the saddle of the integrand on the real axis; there the integrand is a bell of some tens of nodes
+and the result is accurate relative to delta. Rounding is bounded from the accuracy that each law states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from indistinct.composition.losses.lattices import common_lattice
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats, LossLaw
+from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+from indistinct.numbers import Epsilon
+from indistinct.numbers.balls import arb, ball, precision
+from indistinct.numbers.logarithm import ball_of
+
+__all__ = ["ContourComposition"]
+
+GAPS = (1e-8, 1e-6, 1e-4)
+"""The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
+
+_NEGLIGIBLE = 44.0
+_MOST_WORK = 20_000_000
+_BLOCK = 64
+_LARGEST_TILT = 1e7
+
+
+@dataclass(frozen=True)
+class _Alias:
+    """A Chernoff bound of what sampling folds in from one side: e^(rise - shift (eps + side T))."""
+
+    shift: float
+    rise: float
+
+    def bound(self, epsilon: float, period: float, side: int) -> float:
+        """Relative to e^(K(t) - t eps), the whole geometric series of m = 1, 2, ..."""
+        step = self.shift * side * period
+        if step <= 0:
+            return math.inf
+        return math.exp(min(self.rise - self.shift * epsilon - step, 700.0)) / -math.expm1(-step)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The integrand at one tilt: its nodes, what was left out, and what bounds the rest."""
+
+    tilt: float
+    smoothing: float
+    period: float
+    at_zero: Cumulants
+    y: Floats
+    weights: Floats
+    logarithms: Complexes
+    noise: Floats
+    left_out: float
+    size: float
+    right: _Alias
+    left: _Alias
+
+
+class ContourComposition:
+    """delta(eps) of independent losses, in one direction; an evaluator (see `evaluators`)."""
+
+    def __init__(self, laws: Iterable[tuple[LossLaw, int]]) -> None:
+        self.laws = [(law, times) for law, times in laws if times]
+        self.largest = sum(times * law.largest for law, times in self.laws)
+        self.steepest = min((law.steepest for law, _ in self.laws), default=1.0)
+        self._accuracy = max((law.accuracy for law, _ in self.laws), default=UNIT)
+        self._smoothness = sum(times * law.smoothness for law, times in self.laws)
+        self._size = sum(law.size for law, _ in self.laws)
+        self._lattice = common_lattice(self.laws)
+        self._sheet: _Sheet | None = None
+
+    def delta(self, epsilon: Epsilon) -> arb:
+        """The ball of E (1 - e^(epsilon - L))_+ over the finite losses."""
+        with precision(128):
+            at = float(ball_of(epsilon))
+            if ball_of(epsilon) >= ball(self.largest) if math.isfinite(self.largest) else False:
+                return ball(0)
+            sheet = self._sheet
+            if sheet is None or not self._serves(sheet, at):
+                sheet = self._sheet = self._laid_out_best(at)
+            if sheet is None:
+                return self._crude(at, ball_of(epsilon))
+            return self._on(sheet, at, ball_of(epsilon))
+
+    def _crude(self, at: float, epsilon: arb) -> arb:
+        """What always holds: 0 <= delta <= e^(K(t) - t eps) t^t / (1 + t)^(1 + t), at any t > 0."""
+        tilt = self._tilt_at(at, kernel=True)
+        value = self.cumulants(tilt).value
+        t = ball(tilt)
+        exponent = ball(value) + ball(1e-9 * (1 + abs(value))) - t * epsilon + t * t.log() - (1 + t) * t.log1p()
+        return ball(0).union(exponent.exp().min(ball(1)))
+
+    def _serves(self, sheet: _Sheet, epsilon: float) -> bool:
+        deviation = math.sqrt(sheet.at_zero.variance)
+        saddle = sheet.at_zero.mean - 1 / sheet.tilt - 1 / (1 + sheet.tilt)
+        return abs(epsilon - saddle) <= 0.25 * max(deviation, 1 / sheet.tilt)
+
+    def cumulants(self, tilt: float, smoothing: float = 0.0) -> Cumulants:
+        """K, K' and K'' of the sum, the smoothing loss included."""
+        square = smoothing**2
+        value, mean, variance = square * (tilt * tilt + tilt) / 2, square * (tilt + 0.5), square
+        for law, times in self.laws:
+            part = law.cumulants(tilt)
+            value, mean, variance = (
+                value + times * part.value,
+                mean + times * part.mean,
+                variance + times * part.variance,
+            )
+        return Cumulants(value, mean, variance)
+
+    def _tilt_at(self, loss: float, kernel: bool) -> float:
+        """The tilt of mean `loss`; with `kernel`, the saddle K'(t) - 1/t - 1/(1 + t) = loss."""
+        low, high = 1e-9, min(self.steepest, _LARGEST_TILT)
+
+        def excess(tilt: float) -> float:
+            pull = 1 / tilt + 1 / (1 + tilt) if kernel else 0.0
+            return self.cumulants(tilt).mean - pull - loss
+
+        if excess(high) <= 0:
+            return high
+        if not kernel and excess(low) >= 0:
+            return 0.0
+        point = 1.0 if low < 1.0 < high else math.sqrt(low * high)
+        for _ in range(100):
+            total = self.cumulants(point)
+            pull = 1 / point + 1 / (1 + point) if kernel else 0.0
+            slope = total.variance + (point**-2 + (1 + point) ** -2 if kernel else 0.0)
+            value = total.mean - pull - loss
+            low, high = (point, high) if value < 0 else (low, point)
+            step = point - value / slope if slope > 0 else math.nan
+            if not low < step < high:
+                step = math.sqrt(low * high)
+            if abs(step - point) <= 1e-6 * point:
+                return step
+            point = step
+        return point
+
+    def _laid_out_best(self, epsilon: float) -> _Sheet | None:
+        """The narrowest sheet for an epsilon that takes no unreasonable work."""
+        for gap in GAPS:
+            try:
+                return self._laid_out(epsilon, gap)
+            except TooManyNodes:
+                continue
+        return None
+
+    def _laid_out(self, epsilon: float, gap: float) -> _Sheet:
+        """The sheet for an epsilon: tilt, smoothing, period, nodes."""
+        tilt = self._tilt_at(epsilon, kernel=True)
+        smoothing = math.sqrt(gap / (tilt * (tilt + 1)))
+        if self._lattice is not None or self._smoothness >= smoothing**2:
+            smoothing = 0.0
+        at_zero = self.cumulants(tilt, smoothing)
+        period, right, left = self._sampled(tilt, smoothing, at_zero, epsilon)
+        step = 2 * math.pi / period
+        if self._lattice is None:
+            last = math.sqrt(2 * (_NEGLIGIBLE + 10) / (smoothing**2 + self._smoothness))
+            count, left_out = math.ceil(last / step) + 1, 2 / tilt + 2 * smoothing**2 * last
+        else:
+            last = math.pi / self._lattice.spacing
+            count, left_out = round(last / step) + 1, 1 + 1 / (tilt * self._lattice.spacing)
+        nodes = self._active(tilt, smoothing, step, count)
+        y = np.asarray(nodes * step, dtype=np.float64)
+        logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
+        size = abs(at_zero.value)
+        additive = []
+        for law, times in self.laws:
+            part = law.log_ratio(tilt, y)
+            logarithms += times * part
+            size += times * abs(law.cumulants(tilt).value)
+            if law.additive:
+                additive.append((times, part.real))
+        # An error of u in one factor phi_i of the product changes it by n_i u / |phi_i|, relatively.
+        noise = sum((times * np.exp(logarithms.real - modulus) for times, modulus in additive), np.zeros(y.size))
+        ends = (nodes == 0) | ((nodes == count - 1) & (self._lattice is not None))
+        weights = np.where(ends, 0.5, 1.0) * step / math.pi
+        left_out *= math.exp(-_NEGLIGIBLE)
+        return _Sheet(tilt, smoothing, period, at_zero, y, weights, logarithms, noise, left_out, size, right, left)
+
+    def _sampled(
+        self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float
+    ) -> tuple[float, _Alias, _Alias]:
+        """A period so long that what sampling folds in does not matter, and the bounds of that."""
+        period = max(10 * math.sqrt(at_zero.variance), 4 / tilt, 12 * smoothing)
+        # What there is to compare with: the integral is about this, relative to e^(K - t eps).
+        scale = 0.2 / (tilt * (tilt + 1) * math.sqrt(at_zero.variance + tilt**-2))
+        for _ in range(60):
+            if self._lattice is not None:
+                period = 2 * math.ceil(period / (2 * self._lattice.spacing)) * self._lattice.spacing
+            right, left = self._aliases(tilt, smoothing, at_zero, epsilon, period)
+            if right.bound(epsilon, period, 1) + left.bound(epsilon, period, -1) < 1e-13 * scale:
+                return period, right, left
+            period *= 1.4
+        raise TooManyNodes
+
+    def _aliases(
+        self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float, period: float
+    ) -> tuple[_Alias, _Alias]:
+        """Chernoff exponents for the law beyond a period to the right, and to the left."""
+        cap = min(self.steepest, _LARGEST_TILT)
+        reached = self._tilt_at(epsilon + period, kernel=False) if epsilon + period < self.largest else cap
+        right = max(reached, tilt * (1 + 1e-3))
+        left = min(self._tilt_at(epsilon - period, kernel=False), tilt * (1 - 1e-3))
+        aliases = []
+        for other in (right, left):
+            rise = (self.cumulants(other, smoothing).value if other > 0 else 0.0) - at_zero.value
+            aliases.append(_Alias(other - tilt, rise + 1e-9 * (1 + abs(at_zero.value))))
+        return aliases[0], aliases[1]
+
+    def _active(self, tilt: float, smoothing: float, step: float, count: int) -> Integers:
+        """The n in [0, count) at which the integrand may matter."""
+        edges = np.unique(np.concatenate([[0.0], np.geomspace(1, count, min(count, 64))]).astype(np.int64))
+        edges[-1] = count
+
+        def log_bound(starts: Integers, ends: Integers) -> Floats:
+            # Intervals of a like size are treated together, with the reach of the longest.
+            bound = np.empty(starts.size)
+            sizes = np.ceil(np.log2(ends - starts))
+            for size in np.unique(sizes):
+                alike = sizes == size
+                reach = step * float(np.max(ends[alike] - starts[alike]) - 1) / 2
+                centres = step * (starts[alike] + ends[alike] - 1) / 2
+                bound[alike] = self._log_bound(tilt, smoothing, centres, reach)
+            return bound
+
+        most = max(_MOST_WORK // self._size, 1000)
+        return surviving(edges, log_bound, _NEGLIGIBLE, most, _MOST_WORK // min(self._size, _BLOCK))
+
+    def _log_bound(self, tilt: float, smoothing: float, centres: Floats, reach: float) -> Floats:
+        """An upper bound of the log of the integrand's modulus, relative to its height at y = 0."""
+        square = np.maximum(centres - reach, 0) ** 2
+        bound = -(smoothing**2) * square / 2
+        if self._lattice is None:
+            kernel = 1 / np.sqrt((1 + square / tilt**2) * (1 + square / (1 + tilt) ** 2))
+            bound = bound + np.log(np.minimum(kernel + smoothing**2 * tilt * (1 + tilt), 1.0))
+        for law, times in sorted(self.laws, key=lambda part: -part[1]):
+            open_ = bound > -_NEGLIGIBLE
+            if not np.any(open_):
+                break
+            bound[open_] += times * law.log_bound(tilt, centres[open_], reach) * (1 - 1e-9)
+        return bound
+
+    def _on(self, sheet: _Sheet, epsilon: float, exact_epsilon: arb) -> arb:
+        """The ball of delta from the nodes of a sheet."""
+        kernel = self._kernel(sheet, epsilon)
+        turned = np.exp(sheet.logarithms - 1j * sheet.y * epsilon)
+        value = float(np.sum(sheet.weights * (turned * kernel).real))
+        density = float(np.sum(sheet.weights * turned.real))
+        phases = 1 + np.abs(sheet.logarithms) + sheet.y * abs(epsilon) + math.log2(2 + sheet.y.size)
+        errors = sheet.weights * (np.abs(turned) * (self._accuracy + 8 * UNIT) * phases + self._accuracy * sheet.noise)
+        size = (self._accuracy + 4 * UNIT) * (2 + sheet.size)
+        value_error = float(np.sum(np.abs(kernel) * errors)) + sheet.left_out + abs(value) * size
+        density_error = float(np.sum(errors)) + sheet.left_out + abs(density) * size
+        alias = sheet.right.bound(epsilon, sheet.period, 1) + sheet.left.bound(epsilon, sheet.period, -1)
+        upper = value + value_error
+        smoothed = sheet.smoothing**2 * math.exp(sheet.smoothing**2 / 8) * (density + density_error)
+        lower = max(value - value_error - alias - smoothed, 0.0)
+        exponent = ball(sheet.at_zero.value) - ball(sheet.tilt) * exact_epsilon
+        around = ball(size).union(ball(-size))
+        scale = (exponent + around).exp()
+        return scale * ball(lower).union(ball(upper * (1 + 4 * UNIT)))
+
+    def _kernel(self, sheet: _Sheet, epsilon: float) -> Complexes:
+        """The transform of (1 - e^(eps - l))_+, over all l or over the lattice; epsilon is taken exactly."""
+        z = sheet.tilt + 1j * sheet.y
+        if self._lattice is None:
+            return np.asarray(1 / (z * (z + 1)))
+        h = self._lattice.spacing
+        gap = self._lattice.gap_above(epsilon)
+        whole = 1 / -np.expm1(-z * h) - math.exp(-gap) / -np.expm1(-(z + 1) * h)
+        return np.asarray(h * np.exp(-z * gap) * whole)

@@ -1,0 +1,82 @@
+r"""A composition in which some losses are known by a bound on their transform alone.
+
+With K(t) at most B(t) for all losses together, and any t > 0,
+
+    delta(eps) <= e^(B(t) - t eps) t^t / (1 + t)^(1 + t)
+
+(Canonne, Kamath and Steinke 2020): the upper end is the least of these over t. The lower end is that of the
+losses that are known exactly, as the others may reveal nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from indistinct.composition.contour import ContourComposition
+from indistinct.composition.losses.law import Cumulants, Curve, LossLaw
+from indistinct.numbers import Epsilon
+from indistinct.numbers.balls import arb, ball, precision
+from indistinct.numbers.logarithm import ball_of
+
+__all__ = ["CurvedComposition"]
+
+_STEPS = 120
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class CurvedComposition:
+    """delta(eps) of independent losses, some of them mere bounds, in one direction; an evaluator."""
+
+    def __init__(self, laws: Iterable[tuple[LossLaw, int]], curves: Iterable[tuple[Curve, int]]) -> None:
+        self._known = ContourComposition(laws)
+        self._curves = list(curves)
+
+    def delta(self, epsilon: Epsilon) -> arb:
+        """The ball of delta(epsilon)."""
+        with precision(128):
+            level = ball_of(epsilon)
+            upper = self._bound(ball(self._best(level)), level).exp().min(ball(1))
+            lower = self._known.delta(epsilon) if self._known.laws else ball(0)
+            return upper.union(lower.min(upper))
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """About K, K' and K'', the bounds taken for the truth: to steer by."""
+        h = 1e-4 * tilt
+        low, middle, high = (self._height(t) for t in (tilt - h, tilt, tilt + h))
+        return Cumulants(middle, (high - low) / (2 * h), max((high - 2 * middle + low) / h**2, 0.0))
+
+    def _height(self, tilt: float) -> float:
+        curves = sum((times * curve.bound(ball(tilt)) for curve, times in self._curves), ball(0))
+        known = self._known.cumulants(tilt).value if self._known.laws else 0.0
+        return known + (float(curves.mid()) if curves.is_finite() else math.inf)
+
+    def _best(self, level: arb) -> float:
+        """About the tilt of the least bound: golden section in log t, where the bound has one minimum."""
+
+        def height(log_tilt: float) -> float:
+            value = self._bound(ball(math.exp(log_tilt)), level)
+            return float(value.mid()) if value.is_finite() else math.inf
+
+        low, high = math.log(1e-6), math.log(1e7)
+        first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_first, at_second = height(first), height(second)
+        for _ in range(_STEPS):
+            if at_first <= at_second:
+                high, second, at_second = second, first, at_first
+                first = high - _GOLDEN * (high - low)
+                at_first = height(first)
+            else:
+                low, first, at_first = first, second, at_second
+                second = low + _GOLDEN * (high - low)
+                at_second = height(second)
+        return math.exp(first if at_first <= at_second else second)
+
+    def _bound(self, t: arb, level: arb) -> arb:
+        total = t * t.log() - (1 + t) * t.log1p() - t * level
+        for curve, times in self._curves:
+            total += times * curve.bound(t)
+        if self._known.laws and total.is_finite():
+            known = self._known.cumulants(float(t.mid())).value
+            total += ball(known) + ball(1e-12 * (1 + abs(known)))
+        return total

@@ -1,0 +1,100 @@
+"""One direction of a composition: from a database to its neighbour, or back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from indistinct.composition.disclosure import Disclosure
+from indistinct.composition.evaluators import Evaluator
+from indistinct.composition.search import least_epsilon
+from indistinct.errors import InternalError
+from indistinct.numbers import Bracket, Epsilon
+from indistinct.numbers.balls import arb, bracket_of, precision
+
+__all__ = ["Direction", "Steering"]
+
+_BITS = 192
+
+
+class Steering:
+    """Where to look: about the epsilon at a delta, and an epsilon that is certainly enough.
+
+    Both from K(t) and its derivatives, at the saddle t of the inversion formula, where
+
+        eps = K'(t) - 1/t - 1/(1 + t),    delta ~ e^(K(t) - t eps) / (t (1 + t) sqrt(2 pi V)),
+
+    V the second derivative of its exponent; and enough is eps = (K(t) - log delta) / t at any t (Chernoff).
+    """
+
+    def __init__(self, cumulants: Callable[[float], tuple[float, float, float]], steepest: float) -> None:
+        self.cumulants = cumulants
+        self.steepest = min(steepest, 1e7)
+
+    def guess(self, log_delta: float) -> tuple[float, float]:
+        """About the epsilon, and the tilt there, which is minus the slope of log delta."""
+
+        def at(tilt: float) -> tuple[float, float]:
+            value, mean, variance = self.cumulants(tilt)
+            loss = mean - 1 / tilt - 1 / (1 + tilt)
+            curvature = max(variance + tilt**-2 + (1 + tilt) ** -2, 1e-300)
+            exponent = value - tilt * loss - math.log(tilt) - math.log1p(tilt)
+            return loss, exponent - 0.5 * math.log(2 * math.pi * curvature)
+
+        low, high = 1e-9, self.steepest
+        for _ in range(40):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
+        return max(at(low)[0], 0.0), low
+
+    def enough(self, log_delta: float, tilt: float) -> float:
+        """An epsilon at which delta is below e^log_delta for certain."""
+        value = self.cumulants(tilt)[0]
+        return max((value - log_delta) / tilt * (1 + 1e-9) + 1e-300, 0.0) + 1e-9 * (1 + abs(value)) / tilt
+
+
+class Direction:
+    """delta(epsilon) and epsilon(delta) in one direction."""
+
+    def __init__(self, disclosure: Disclosure, evaluator: Evaluator, largest: Bracket, steering: Steering) -> None:
+        self.disclosure = disclosure
+        self.evaluator = evaluator
+        self.largest = largest
+        self._steering = steering
+
+    def delta(self, epsilon: Epsilon) -> Bracket:
+        """The bracket of the least delta at an epsilon."""
+        with precision(_BITS):
+            disclosed = self.disclosure.ball()
+            delta = bracket_of(disclosed + (1 - disclosed) * self.evaluator.delta(epsilon))
+        return Bracket(min(max(delta.lower, 0.0), 1.0), min(delta.upper, 1.0))
+
+    def epsilon(self, delta: Fraction) -> Bracket:
+        """The bracket of the least epsilon at a delta."""
+        if delta == 1:
+            return Bracket(0.0, 0.0)
+        match self.disclosure.compared_with(delta):
+            case -1:
+                return Bracket(math.inf, math.inf)
+            case 0:
+                return self.largest
+            case None:
+                return Bracket(0.0, math.inf)
+        if self.largest.upper == 0:
+            return Bracket(0.0, 0.0)
+        try:
+            beyond = self.disclosure.beyond(delta)
+        except InternalError:  # closer than any precision in use tells
+            return Bracket(0.0, self.largest.upper)
+        with precision(_BITS):
+            return self._crossing(beyond)
+
+    def _crossing(self, beyond: arb) -> Bracket:
+        log_delta = float(beyond.mid().log())
+        guess, tilt = self._steering.guess(log_delta)
+        largest = self.largest
+        if not math.isfinite(largest.upper):
+            enough = self._steering.enough(float(beyond.lower().log().lower()) - 1e-9, tilt)
+            largest = Bracket(enough, enough)
+        return least_epsilon(self.evaluator.delta, beyond, largest, guess, -max(tilt, 1e-3))

@@ -1,0 +1,29 @@
+r"""The loss of the discrete Gaussian mechanism on one number, and on vectors of one changed coordinate.
+
+P is proportional to e^(-x^2 / (2 sigma^2)) on the integers and Q is P moved by the sensitivity D: the loss at x is
+(D^2 - 2 x D) / (2 sigma^2). Tilted by t the law is centred on -t D; points within 12 sigma of that are summed,
+and what is left out is below 1e-31 of M at every tilt up to `steepest`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from indistinct.composition.losses.atoms import AtomsLoss
+from indistinct.composition.losses.lattices import LossLattice
+
+__all__ = ["discrete_gaussian_loss"]
+
+
+def discrete_gaussian_loss(sensitivity: int, exact_sigma: Fraction) -> AtomsLoss:
+    """The loss law, symmetric in direction."""
+    sigma = float(exact_sigma)
+    steepest = 30 * sigma / sensitivity + 60
+    x = np.arange(-math.ceil(12 * sigma + (steepest + 1) * sensitivity), math.ceil(12 * sigma) + 1, dtype=float)
+    logs = -x * x / (2 * sigma * sigma)
+    losses = (sensitivity**2 - 2 * x * sensitivity) / (2 * sigma * sigma)
+    lattice = LossLattice(sensitivity / exact_sigma**2, Fraction(sensitivity**2) / (2 * exact_sigma**2))
+    return AtomsLoss(losses, logs - math.log(float(np.sum(np.exp(logs)))), unbounded_from=steepest, lattice=lattice)

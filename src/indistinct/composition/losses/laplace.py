@@ -1,0 +1,123 @@
+r"""The loss of the Laplace mechanism.
+
+With e = sensitivity / scale: +e with probability 1/2, -e with probability e^-e / 2, and between them a smooth
+part; M(z) = [(z + 1) e^(z e) + z e^(-(z + 1) e)] / (2 z + 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats, log1p
+
+__all__ = ["LaplaceLoss"]
+
+_SMALL = 0.5
+_TERMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceLoss:
+    """Laplace noise of scale sensitivity / epsilon, l1 sensitivity; exact, for vectors too."""
+
+    epsilon: float
+
+    @property
+    def disclosed(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def largest(self) -> float:
+        return self.epsilon
+
+    @property
+    def steepest(self) -> float:
+        return 60 / self.epsilon
+
+    @property
+    def smoothness(self) -> float:
+        return 0.0
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    @property
+    def additive(self) -> bool:
+        return False
+
+    @property
+    def accuracy(self) -> float:
+        return 64 * UNIT
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """Closed forms, written so that nothing cancels for small epsilon."""
+        e, t = self.epsilon, tilt
+        value = float(self._log_transform(np.array([complex(t)]))[0].real)
+        # d and d' : derivatives of log M = t e + log((t + 1) + t E) - log(2 t + 1), E = e^(-(2t+1) e).
+        fall = float(np.exp(-(2 * t + 1) * e))
+        inner = (t + 1) + t * fall
+        first = 1 + fall - 2 * e * t * fall
+        second = -4 * e * fall + 4 * e * e * t * fall
+        if (2 * t + 1) * e < _SMALL:
+            mean, variance = self._small_moments(t)
+        else:
+            mean = e + first / inner - 2 / (2 * t + 1)
+            variance = second / inner - (first / inner) ** 2 + 4 / (2 * t + 1) ** 2
+        return Cumulants(value, mean, max(variance, 0.0))
+
+    def _small_moments(self, tilt: float) -> tuple[float, float]:
+        """Mean and variance of the tilted loss by Gauss-Legendre quadrature of its three parts."""
+        e = self.epsilon
+        nodes, weights = np.polynomial.legendre.leggauss(24)
+        loss = e * nodes
+        density = weights * e / 4 * np.exp((loss - e) / 2)  # P-density of the loss on (-e, e)
+        losses = np.concatenate([[e, -e], loss])
+        masses = np.concatenate([[0.5, 0.5 * np.exp(-e)], density]) * np.exp(tilt * losses)
+        total = np.sum(masses)
+        mean = float(np.sum(masses * losses) / total)
+        return mean, float(np.sum(masses * (losses - mean) ** 2) / total)
+
+    def log_ratio(self, tilt: float, y: Floats) -> Complexes:
+        at_zero = self._log_transform(np.array([complex(tilt)]))[0]
+        return np.asarray(self._log_transform(np.asarray(tilt + 1j * y, dtype=np.complex128)) - at_zero)
+
+    def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
+        """From |M| <= |A c + B| / 2 + |A c - B| / (2 |2 z + 1|), with A and B the two exponentials' moduli."""
+        e, t = self.epsilon, tilt
+        b = np.exp(-(2 * t + 1) * e)  # relative to A
+        sines, cosines = np.abs(np.sin(centres * e)), np.abs(np.cos(centres * e))
+        margin = reach * e + 1e-15 * centres * e + 1e-14
+        most_sine, most_cosine = np.minimum(sines + margin, 1), np.minimum(cosines + margin, 1)
+        nearest = np.maximum(centres - reach, 0)
+        together = np.sqrt((1 - b) ** 2 + 4 * b * most_cosine**2) / 2
+        apart = np.sqrt((1 - b) ** 2 + 4 * b * most_sine**2) / (2 * np.hypot(2 * t + 1, 2 * nearest))
+        whole = ((t + 1) + t * b) / (2 * t + 1)
+        return np.asarray(np.log(np.minimum((together + apart) / whole * (1 + 1e-12), 1.0)))
+
+    def _log_transform(self, at: Complexes) -> Complexes:
+        e, z = self.epsilon, np.asarray(at, dtype=np.complex128)
+        small = np.abs(z + 1) * e < _SMALL
+        with np.errstate(all="ignore"):
+            large_form = z * e + log1p(z * _expm1(-(2 * z + 1) * e) / (2 * z + 1))
+            near = np.asarray(np.where(small, z, 0), dtype=np.complex128)
+            small_form = log1p(
+                ((near + 1) * _second_order(near * e) + near * _second_order(-(near + 1) * e)) / (2 * near + 1)
+            )
+        return np.asarray(np.where(small, small_form, large_form))
+
+
+def _expm1(w: Complexes) -> Complexes:
+    """e^w - 1; NumPy's is accurate in both parts."""
+    return np.asarray(np.expm1(w))
+
+
+def _second_order(w: Complexes) -> Complexes:
+    """e^w - 1 - w for |w| < 1/2, by its series."""
+    total = np.zeros_like(w)
+    for k in range(_TERMS, 1, -1):
+        total = (1 + total) * w / k
+    return np.asarray(total * w)

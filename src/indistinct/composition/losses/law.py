@@ -1,0 +1,150 @@
+r"""What the accountant must know of a mechanism: the law of its privacy loss.
+
+For a pair of laws (P, Q) the loss is L = log dP/dQ, drawn under P. Composition adds independent losses, so
+all that is needed of one mechanism is the transform M(z) = E e^(z L) over its finite losses, in the strip of
+z = t + i y where that is finite, and the probability that the loss is infinite. M is used through
+
+- K(t) = log M(t) and its two derivatives at real t: the tilted law's mean and variance;
+- log M(t + i y) / M(t), the log of the tilted law's characteristic function, at many y at once.
+
+Floats suffice, if each law says how accurate its own are: `accuracy` bounds the relative error of log M and
+of the log ratios (of their parts, where they are computed by subtraction).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indistinct.numbers.balls import arb
+
+__all__ = [
+    "UNIT",
+    "Adjacency",
+    "Complexes",
+    "Cumulants",
+    "Curve",
+    "Floats",
+    "LossLaw",
+    "PrivacyLoss",
+    "bound_by_spread",
+    "log1p",
+]
+
+Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+
+UNIT = 2.0**-53
+
+
+class Cumulants(NamedTuple):
+    """K(t), K'(t) and K''(t)."""
+
+    value: float
+    mean: float
+    variance: float
+
+
+class LossLaw(Protocol):
+    """The law of one loss, in one direction of a pair."""
+
+    @property
+    def disclosed(self) -> Fraction:
+        """The probability that the loss is infinite; all else is given that it is not."""
+        ...
+
+    @property
+    def largest(self) -> float:
+        """The largest finite loss, rounded up; infinite if there is none."""
+        ...
+
+    @property
+    def steepest(self) -> float:
+        """The largest tilt worth using, inside the strip where M is finite."""
+        ...
+
+    @property
+    def smoothness(self) -> float:
+        """A variance v such that `|M(t + i y)| <= M(t) e^(-v y^2 / 2)` for all y; 0 if there is none."""
+        ...
+
+    @property
+    def accuracy(self) -> float:
+        """A bound on the relative errors of the floats below."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many elementary terms the transform has, for what it costs."""
+        ...
+
+    @property
+    def additive(self) -> bool:
+        """Whether log_ratio is a sum's logarithm, so that the sum is as accurate relative to 1, not to itself."""
+        ...
+
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K and its derivatives at a real tilt above 0."""
+        ...
+
+    def log_ratio(self, tilt: float, y: Floats) -> Complexes:
+        """log M(t + i y) / M(t)."""
+        ...
+
+    def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
+        """An upper bound of `log |M(t + i y) / M(t)|` for all y within reach of each centre."""
+        ...
+
+
+class Curve(Protocol):
+    """A bound on a loss that no single pair of laws gives: K(t) at most `bound(t)` in either direction."""
+
+    def bound(self, tilt: arb) -> arb:
+        """A bound of log E e^(tilt L), tilt above 0."""
+        ...
+
+
+class Adjacency(Enum):
+    """Which databases are neighbours, where a loss holds for one kind only."""
+
+    ADD_REMOVE = "add or remove a record"
+    REPLACE_ONE = "replace a record"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PrivacyLoss:
+    """The dominating pair of a mechanism, as the laws of its loss in both directions."""
+
+    forward: LossLaw
+    backward: LossLaw
+    adjacency: Adjacency | None = None
+
+    @classmethod
+    def symmetric(cls, law: LossLaw, adjacency: Adjacency | None = None) -> PrivacyLoss:
+        """The same law both ways."""
+        return cls(law, law, adjacency)
+
+
+def bound_by_spread(law: LossLaw, tilt: float, centres: Floats, reach: float) -> Floats:
+    """A log bound for any law: the modulus moves by at most the tilted standard deviation times the way.
+
+    |phi(y) e^(-i y m)| has derivative at most E |L - m| <= sqrt(K''), m = K'(t).
+    """
+    moduli = np.exp(law.log_ratio(tilt, centres).real) * (1 + 1e-9) + 1e-13
+    spread = math.sqrt(law.cumulants(tilt).variance) * (1 + 1e-6)
+    return np.asarray(np.log(np.minimum(moduli + reach * spread, 1.0)))
+
+
+def log1p(w: Complexes) -> Complexes:
+    """log(1 + w), accurate for small w in both parts (NumPy's own is not), and where 1 + w is small."""
+    x, y = w.real, w.imag
+    with np.errstate(divide="ignore"):
+        near_one = 0.5 * np.log1p(np.maximum(2 * x + x * x + y * y, -1.0))
+        modulus = np.where(np.abs(1 + w) < 0.5, np.log(np.maximum(np.abs(1 + w), 1e-300)), near_one)
+    return np.asarray(modulus + 1j * np.arctan2(y, 1 + x))

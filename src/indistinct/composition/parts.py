@@ -1,0 +1,119 @@
+"""What each composed thing contributes, whatever currency it comes in, sorted by kind.
+
+Multiplicity is multiplied in here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP, RenyiDP, ZeroConcentratedDP
+from indistinct.composition.losses.curves import ConcentratedCurve, RenyiCurve
+from indistinct.composition.losses.law import Adjacency, Curve, LossLaw, PrivacyLoss
+from indistinct.composition.responses import Responses
+from indistinct.errors import InvalidParameter
+
+__all__ = ["Contributions", "Mechanism", "Thing", "contributions_of", "plain_parts"]
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """Anything that knows its privacy loss: a guarantee that says all of it, a dominating pair, or a bound."""
+
+    @property
+    def loss(self) -> Promise | PrivacyLoss | Curve:
+        """What the accountant must know."""
+        ...
+
+
+Thing = Promise | Mechanism
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """A composition by kinds: disclosures, randomised responses, Gaussian noise, other laws, mere bounds."""
+
+    disclosures: tuple[tuple[Fraction, int], ...]
+    responses: Responses
+    gaussian: Fraction
+    """The sum of mu^2."""
+    losses: tuple[tuple[PrivacyLoss, int], ...]
+    curves: tuple[tuple[Curve, int], ...]
+
+    @property
+    def are_equal_responses(self) -> bool:
+        """Whether it is so many equal randomised responses, disclosures apart, and nothing else."""
+        return len(self.responses.groups) == 1 and not (self.gaussian or self.losses or self.curves)
+
+    @property
+    def directions(self) -> tuple[tuple[tuple[LossLaw, int], ...], ...]:
+        """The laws in one direction if that says all, else in both."""
+        forward = tuple((loss.forward, times) for loss, times in self.losses)
+        backward = tuple((loss.backward, times) for loss, times in self.losses)
+        return (forward,) if all(a[0] is b[0] for a, b in zip(forward, backward, strict=True)) else (forward, backward)
+
+
+def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
+    """Sorts the parts; refuses mechanisms whose neighbouring databases differ in kind."""
+    disclosures: list[tuple[Fraction, int]] = []
+    responses = []
+    gaussian = Fraction(0)
+    losses: list[tuple[PrivacyLoss, int]] = []
+    curves: list[tuple[Curve, int]] = []
+    for thing, times in parts:
+        loss = thing if isinstance(thing, Promise) else thing.loss
+        match loss:
+            case PureDP(epsilon):
+                responses.append((epsilon, times))
+            case ApproximateDP(epsilon, delta):
+                responses.append((epsilon, times))
+                disclosures.append((delta, times))
+            case GaussianDP(mu):
+                gaussian += times * mu**2
+            case ZeroConcentratedDP(rho):
+                curves.append((ConcentratedCurve(rho), times))
+            case RenyiDP(order, level):
+                curves.append((RenyiCurve(order, level), times))
+            case PrivacyLoss():
+                losses.append((loss, times))
+            case _:
+                curves.append((loss, times))
+    _check_adjacency(loss for loss, times in losses if times)
+    return Contributions(
+        tuple((delta, times) for delta, times in disclosures if delta and times),
+        Responses.of(responses),
+        gaussian,
+        tuple((loss, times) for loss, times in losses if times),
+        tuple((curve, times) for curve, times in curves if times),
+    )
+
+
+def plain_parts(parts: Iterable[tuple[Thing, int]]) -> tuple[tuple[PureDP | ApproximateDP, int], ...]:
+    """The parts as (epsilon, delta) guarantees, for theorems that speak of these alone; others are refused."""
+    plain = []
+    for thing, times in parts:
+        loss = thing if isinstance(thing, Promise) else thing.loss
+        if not isinstance(loss, PureDP | ApproximateDP):
+            raise InvalidParameter(
+                "each part",
+                thing,
+                "be a PureDP or an ApproximateDP for this theorem",
+                instead="compose answers for every mechanism and currency.",
+            )
+        plain.append((loss, times))
+    return tuple(plain)
+
+
+def _check_adjacency(losses: Iterable[PrivacyLoss]) -> None:
+    kinds: set[Adjacency] = {loss.adjacency for loss in losses if loss.adjacency is not None}
+    if len(kinds) > 1:
+        raise InvalidParameter(
+            "the composition",
+            ", ".join(sorted(kind.value for kind in kinds)),
+            "have one kind of neighbouring databases",
+            instead="Subsampling holds for adding or removing a record, k-ary responses for replacing one: "
+            "a guarantee for one kind says nothing about the other.",
+        )

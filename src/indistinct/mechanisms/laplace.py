@@ -1,0 +1,41 @@
+"""Laplace noise (Dwork and Roth, Definition 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from indistinct.composition.losses import LaplaceLoss, PrivacyLoss
+from indistinct.mechanisms.parameters import read_positive, read_scale
+
+__all__ = ["Laplace"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Laplace:
+    """Laplace noise of a scale on a query, or a vector of them, of an l1 sensitivity.
+
+    One answer is (sensitivity / scale)-private (Dwork and Roth, Theorem 3.6); many compose by their exact loss.
+
+    >>> from indistinct import Laplace, compose
+    >>> print(f"{compose({Laplace(scale=10): 1000}).epsilon('1e-6'):.9g}")
+    18.9502874
+    """
+
+    sensitivity: Fraction
+    scale: Fraction
+
+    def __init__(self, sensitivity: object = 1, scale: object = None, *, epsilon: object = None) -> None:
+        width = read_positive("sensitivity", sensitivity)
+        object.__setattr__(self, "sensitivity", width)
+        object.__setattr__(self, "scale", read_scale(width, scale, epsilon))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy level of one answer."""
+        return self.sensitivity / self.scale
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The same in both directions, for every kind of neighbouring databases."""
+        return PrivacyLoss.symmetric(LaplaceLoss(float(self.epsilon)))

@@ -1,0 +1,103 @@
+"""The table in reference/, which a generator made that knows nothing of the library."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from indistinct import ApproximateDP, PrivacyProfile, PureDP, compose
+from reference import make
+from tests.composition.oracles import faults
+
+F = Fraction
+DOUBT = F(1, 10**28)
+TABLE = json.loads((Path(__file__).parents[2] / "reference" / "composition.json").read_text(encoding="utf-8"))
+
+
+def progression(count: int) -> PrivacyProfile:
+    return compose(PureDP(F(5, 1000) + F(95, 1000) * F(i, count)) for i in range(1, count + 1))
+
+
+def composed(epsilons: str) -> PrivacyProfile:
+    """The composition that an entry describes."""
+    if found := re.fullmatch(r"(\d+) x \((\S+), (\S+)\)", epsilons):
+        return compose({ApproximateDP(found[2], found[3]): found[1]})
+    if found := re.fullmatch(r"(\d+) x (\S+)", epsilons):
+        return compose({PureDP(found[2]): found[1]})
+    if found := re.fullmatch(r"0\.005 \+ 0\.095 i/(\d+), i = 1\.\.\1", epsilons):
+        return progression(int(found[1]))
+    if epsilons == "i/1000, i = 1..1000":
+        return compose(PureDP(F(i, 1000)) for i in range(1, 1001))
+    primes = [p for p in range(2, 174) if all(p % q for q in range(2, p))]
+    assert "sqrt(p)/100" in epsilons
+    return compose(PureDP(repr(p**0.5 / 100)) for p in primes)
+
+
+def named(entry: dict[str, str]) -> str:
+    return f"{entry.get('epsilons', entry.get('epsilon'))} at {entry.get('at', entry.get('delta'))}"
+
+
+@pytest.mark.parametrize("entry", TABLE["hom"], ids=named)
+def test_delta_of_equal_mechanisms(entry: dict[str, str]) -> None:
+    profile = compose({ApproximateDP(entry["epsilon"], entry["delta"]): entry["times"]})
+    assert faults(profile.delta(entry["at"]), F(entry["value"]), 1e-15, DOUBT) == []
+
+
+@pytest.mark.parametrize("entry", TABLE["het"], ids=named)
+def test_delta_of_a_progression(entry: dict[str, str]) -> None:
+    bracket = progression(int(entry["k"])).delta(entry["at"])
+    assert faults(bracket, F(entry["value"]), 0.01, DOUBT) == []
+
+
+@pytest.mark.parametrize(("count", "at"), [(20, "0.5"), (20, "1"), (100, "2"), (100, "4"), (1000, "5"), (1000, "12")])
+def test_a_progression_on_a_lattice_is_composed_exactly(count: int, at: str) -> None:
+    assert progression(count).delta(at).relative_width < 2e-11
+
+
+@pytest.mark.parametrize("entry", TABLE["epsilon"], ids=named)
+def test_epsilon(entry: dict[str, str]) -> None:
+    bracket = composed(entry["epsilons"]).epsilon(entry["delta"])
+    assert faults(bracket, F(entry["value"]), 1e-4 if "i/100," in entry["epsilons"] else 1e-12, DOUBT) == []
+
+
+def test_the_largest_share_that_still_composes() -> None:
+    """DR, Example 3.7: 10^4 uses of 1/801 at e^-32; and the largest share for epsilon 1."""
+    delta = F("1.266416554909417572312904464536779387687e-14")  # e^-32
+    assert faults(compose({PureDP("1/801"): 10**4}).epsilon(delta), F(".890468147886613"), 1e-14, F(1, 10**14)) == []
+    one = compose({PureDP(1 / F("715.510557802")): 10**4}).epsilon(delta)
+    assert faults(one, F(1), 1e-14, F(1, 10**11)) == []
+
+
+@pytest.mark.parametrize(("at", "value"), [("5", "0.018429829480513127108"), ("12", "4.3958073506403673375e-9")])
+def test_values_that_miss_the_resonance_are_noticed(at: str, value: str) -> None:
+    """An integral over the main part of the contour was taken for these once; it is wrong in the tenth digit."""
+    (right,) = (entry for entry in TABLE["het"] if entry["k"] == 1000 and entry["at"] == at)
+    assert abs(F(value) / F(right["value"]) - 1) < F(1, 10**7)
+    assert faults(progression(1000).delta(at), F(value), 1e-12, F(1, 10**18)) != []
+
+
+def entries_of(made: Iterable[dict[str, str | int]], within: str) -> list[str]:
+    """What a generator makes that is not in the file."""
+    return [str(entry) for entry in made if entry not in TABLE[within]]
+
+
+def test_the_file_is_what_the_generator_makes() -> None:
+    """The parts of it that take no time."""
+    assert entries_of(make.hom(10**4), "hom") == []
+    assert entries_of(make.het(100), "het") == []
+    assert entries_of(make.equal_epsilons(1000), "epsilon") == []
+    assert entries_of(make.progression_epsilons(20), "epsilon") == []
+    assert TABLE["note"] == make.NOTE
+    assert len(TABLE["hom"]) == len(make.HOM)
+    assert len(TABLE["het"]) == len(make.HET)
+
+
+def test_a_digit_changed_in_the_file_would_be_noticed() -> None:
+    first = dict(make.hom(30)[0])
+    first["value"] = str(first["value"])[:-1] + "x"
+    assert entries_of([first], "hom") != []
