@@ -111,16 +111,18 @@ class ContourComposition:
             if sheet is None or not self._serves(sheet, at):
                 sheet = self._sheet = self._laid_out_best(at)
             if sheet is None:
-                return self._crude(at, ball_of(epsilon))
+                return ball(0).union(self.at_most(epsilon))
             return self._on(sheet, at, ball_of(epsilon))
 
-    def _crude(self, at: float, epsilon: arb) -> arb:
-        """What always holds: 0 <= delta <= e^(K(t) - t eps) t^t / (1 + t)^(1 + t), at any t > 0."""
-        tilt = self._tilt_at(at, kernel=True)
-        value = self.cumulants(tilt).value
-        t = ball(tilt)
-        exponent = ball(value) + ball(1e-9 * (1 + abs(value))) - t * epsilon + t * t.log() - (1 + t) * t.log1p()
-        return ball(0).union(exponent.exp().min(ball(1)))
+    def at_most(self, epsilon: Epsilon) -> arb:
+        """What always holds, at little cost: delta <= e^(K(t) - t eps) t^t / (1 + t)^(1 + t), at any t > 0."""
+        with precision(128):
+            tilt = self._tilt_at(float(ball_of(epsilon)), kernel=True)
+            value = self.cumulants(tilt).value
+            t = ball(tilt)
+            exponent = ball(value) + ball(1e-9 * (1 + abs(value))) - t * ball_of(epsilon)
+            exponent += t * t.log() - (1 + t) * t.log1p()
+            return exponent.exp().min(ball(1)).upper()
 
     def _serves(self, sheet: _Sheet, epsilon: float) -> bool:
         deviation = math.sqrt(sheet.at_zero.variance)

@@ -11,11 +11,12 @@ from indistinct.composition.evaluators import Evaluator
 from indistinct.composition.search import least_epsilon
 from indistinct.errors import InternalError
 from indistinct.numbers import Bracket, Epsilon
-from indistinct.numbers.balls import arb, bracket_of, precision
+from indistinct.numbers.balls import arb, ball, bracket_of, precision
 
 __all__ = ["Direction", "Steering"]
 
 _BITS = 192
+_NEAR = 1.001
 
 
 class Steering:
@@ -43,7 +44,7 @@ class Steering:
             return loss, exponent - 0.5 * math.log(2 * math.pi * curvature)
 
         low, high = 1e-9, self.steepest
-        for _ in range(40):
+        while high > low * _NEAR:
             middle = math.sqrt(low * high)
             low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
         return max(at(low)[0], 0.0), low
@@ -57,11 +58,27 @@ class Steering:
 class Direction:
     """delta(epsilon) and epsilon(delta) in one direction."""
 
-    def __init__(self, disclosure: Disclosure, evaluator: Evaluator, largest: Bracket, steering: Steering) -> None:
+    def __init__(
+        self,
+        disclosure: Disclosure,
+        evaluator: Evaluator,
+        largest: Bracket,
+        steering: Steering,
+        at_most: Callable[[Epsilon], arb],
+    ) -> None:
         self.disclosure = disclosure
         self.evaluator = evaluator
         self.largest = largest
         self._steering = steering
+        self._at_most = at_most
+
+    def is_certainly_within(self, epsilon: float, delta: Fraction) -> bool:
+        """Whether a cheap bound shows already that delta is enough at an epsilon."""
+        if not math.isfinite(epsilon):
+            return True
+        with precision(_BITS):
+            disclosed = self.disclosure.ball()
+            return bool(disclosed + (1 - disclosed) * self._at_most(Fraction(epsilon)) <= ball(delta))
 
     def delta(self, epsilon: Epsilon) -> Bracket:
         """The bracket of the least delta at an epsilon."""

@@ -74,7 +74,11 @@ class PrivacyProfile:
         Infinite where delta is below what the parts' own deltas add up to (`disclosure`).
         """
         target = read_delta("delta", delta)
-        return _worst(direction.epsilon(target) for direction in self._directions)
+        found = self._directions[0].epsilon(target)
+        for direction in self._directions[1:]:
+            if not direction.is_certainly_within(found.upper, target):
+                found = _worst([found, direction.epsilon(target)])
+        return found
 
     def region(self) -> Region:
         """The privacy region (KOV, Figure 2), from tangents at up to some 200 epsilons.

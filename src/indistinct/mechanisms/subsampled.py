@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from indistinct.composition.losses import Adjacency, PrivacyLoss, SubsampledLoss
-from indistinct.composition.losses.subsampled import gaussian_quadrature
+from indistinct.composition.losses import Adjacency, PrivacyLoss
+from indistinct.composition.losses.subsampled_gaussian import SubsampledGaussianLoss
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.numbers.reading import read_probability
@@ -41,6 +41,6 @@ class PoissonSubsampled:
         """The pair for a record removed, and the one for a record added."""
         if self.rate == 0:
             raise InvalidParameter("rate", self.rate, "be above 0")
-        points = gaussian_quadrature(float(self.mechanism.sigma / self.mechanism.sensitivity))
-        removing, adding = (SubsampledLoss(points, float(self.rate), way) for way in (True, False))
+        sigma = float(self.mechanism.sigma / self.mechanism.sensitivity)
+        removing, adding = (SubsampledGaussianLoss(sigma, float(self.rate), way) for way in (True, False))
         return PrivacyLoss(removing, adding, Adjacency.ADD_REMOVE)
