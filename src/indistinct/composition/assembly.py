@@ -15,8 +15,8 @@ from indistinct.composition.losses.gaussian import GaussianLoss
 from indistinct.composition.losses.law import LossLaw
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.parts import Contributions
-from indistinct.numbers import Bracket, Epsilon
-from indistinct.numbers.balls import arb, ball, bracket_of, precision
+from indistinct.numbers import Bracket
+from indistinct.numbers.balls import ball, bracket_of, precision
 
 __all__ = ["directions_of"]
 
@@ -44,13 +44,9 @@ def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ..
         evaluator = GaussianComposition(contributions.gaussian)
     else:
         evaluator = evaluator_of(contributions.responses)
-    at_most = whole.at_most if everything and not contributions.curves else _at_most_one
     disclosure = Disclosure([*contributions.disclosures, *own])
-    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, at_most)
-
-
-def _at_most_one(_: Epsilon) -> arb:
-    return ball(1)
+    contour = whole if everything and not contributions.curves else None
+    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, contour)
 
 
 def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:

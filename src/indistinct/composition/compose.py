@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from indistinct.composition.guarantees import Promise
 from indistinct.composition.parts import Mechanism, Thing
@@ -36,13 +36,7 @@ def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
     >>> print(compose({PureDP("0.1"): 50, ApproximateDP("0.01", "1e-9"): 1000}).epsilon("1e-6"))
     5.20840467723
     """
-    counts: Counter[Thing] = Counter()
-    for thing, times in _counted(things):
-        if isinstance(thing, PrivacyProfile):
-            for part, inner in thing.parts:
-                counts[part] += inner * times
-        else:
-            counts[thing] += times
+    counts = _counted(things)
     if not counts:
         raise InvalidParameter("things", things, "hold at least one guarantee", instead=_EXAMPLE)
     if sum(counts.values()) > LARGEST_COUNT:
@@ -57,20 +51,26 @@ _LARGEST_SUM = 1e18
 _EXAMPLE = "For thirty uses of one guarantee: compose({PureDP('0.1'): 30})."
 
 
-def _counted(things: Mapping[Any, object] | Iterable[Part]) -> Iterable[tuple[Part, int]]:
+def _counted(things: Mapping[Any, object] | Iterable[Part]) -> dict[Thing, int]:
+    """How often each is used, profiles taken apart."""
     if isinstance(things, Mapping):
-        pairs: Iterable[tuple[Part, int]] = (
-            (_checked(thing), read_count("times", times)) for thing, times in things.items()
-        )
+        pairs = {_checked(thing): read_count("times", times) for thing, times in things.items()}
     else:
         try:
-            counts = Counter(iter(things))
+            pairs = dict(Counter(iter(things)))
         except TypeError:
             raise InvalidParameter(
                 "things", things, "be a mapping or an iterable of guarantees", instead=_EXAMPLE
             ) from None
-        pairs = ((_checked(thing), times) for thing, times in counts.items())
-    return pairs
+        for thing in pairs:
+            _checked(thing)
+    if not any(isinstance(thing, PrivacyProfile) for thing in pairs):
+        return cast(dict[Thing, int], pairs)
+    counts: Counter[Thing] = Counter()
+    for thing, times in pairs.items():
+        for part, inner in thing.parts if isinstance(thing, PrivacyProfile) else ((thing, 1),):
+            counts[part] += inner * times
+    return counts
 
 
 def _checked(thing: Part) -> Part:

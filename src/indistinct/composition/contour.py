@@ -33,13 +33,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from indistinct.composition.losses.lattices import common_lattice
-from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats, LossLaw
+from indistinct.composition.losses.law import UNIT, Cumulants, Floats, LossLaw
 from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+from indistinct.composition.sheet import Alias, Sheet
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, precision
 from indistinct.numbers.logarithm import ball_of
@@ -49,49 +49,26 @@ __all__ = ["ContourComposition"]
 GAPS = (1e-8, 1e-6, 1e-4)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
-_NEGLIGIBLE = 44.0
+_LARGE = 100
+"""Laws of so many terms together are worth the second of these at once."""
+_FLOOR = 1e-11
+"""What is left out is at most a thousandth of the gap, or of this."""
+_FARTHEST = 55.0
+_SPAN = 2.0
+"""How many standard deviations from its saddle a sheet serves where many epsilons are asked for at once."""
 _MOST_WORK = 20_000_000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
 
 
-@dataclass(frozen=True)
-class _Alias:
-    """A Chernoff bound of what sampling folds in from one side: e^(rise - shift (eps + side T))."""
-
-    shift: float
-    rise: float
-
-    def bound(self, epsilon: float, period: float, side: int) -> float:
-        """Relative to e^(K(t) - t eps), the whole geometric series of m = 1, 2, ..."""
-        step = self.shift * side * period
-        if step <= 0:
-            return math.inf
-        return math.exp(min(self.rise - self.shift * epsilon - step, 700.0)) / -math.expm1(-step)
-
-
-@dataclass(frozen=True)
-class _Sheet:
-    """The integrand at one tilt: its nodes, what was left out, and what bounds the rest."""
-
-    tilt: float
-    smoothing: float
-    period: float
-    at_zero: Cumulants
-    y: Floats
-    weights: Floats
-    logarithms: Complexes
-    noise: Floats
-    left_out: float
-    size: float
-    right: _Alias
-    left: _Alias
-
-
 class ContourComposition:
-    """delta(eps) of independent losses, in one direction; an evaluator (see `evaluators`)."""
+    """delta(eps) of independent losses, in one direction; an evaluator (see `evaluators`).
 
-    def __init__(self, laws: Iterable[tuple[LossLaw, int]]) -> None:
+    With `only_narrow` it raises TooManyNodes where a narrow bracket takes unreasonable work.
+    """
+
+    def __init__(self, laws: Iterable[tuple[LossLaw, int]], *, only_narrow: bool = False) -> None:
+        self._only_narrow = only_narrow
         self.laws = [(law, times) for law, times in laws if times]
         self.largest = sum(times * law.largest for law, times in self.laws)
         self.steepest = min((law.steepest for law, _ in self.laws), default=1.0)
@@ -99,7 +76,7 @@ class ContourComposition:
         self._smoothness = sum(times * law.smoothness for law, times in self.laws)
         self._size = sum(law.size for law, _ in self.laws)
         self._lattice = common_lattice(self.laws)
-        self._sheet: _Sheet | None = None
+        self._sheet: Sheet | None = None
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of E (1 - e^(epsilon - L))_+ over the finite losses."""
@@ -112,7 +89,32 @@ class ContourComposition:
                 sheet = self._sheet = self._laid_out_best(at)
             if sheet is None:
                 return ball(0).union(self.at_most(epsilon))
-            return self._on(sheet, at, ball_of(epsilon))
+            return sheet.delta(at, ball_of(epsilon))
+
+    def deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper ends at many rising epsilons, from as few sheets as serve them; some ends may be 0 and 1."""
+        lower, upper = np.zeros(epsilons.size), np.ones(epsilons.size)
+        upper[epsilons >= self.largest] = 0.0
+        start, end = 0, int(np.searchsorted(epsilons, self.largest))
+        sheet = self._sheet
+        while start < end:
+            if sheet is None or not self._serves(sheet, float(epsilons[start]), _SPAN):
+                # Laid out ahead of the first, so that the sheet serves as many as it can.
+                spread = math.sqrt(self.cumulants(self._tilt_at(float(epsilons[start]), kernel=True)).variance)
+                ahead = epsilons[start:end]
+                ahead = ahead[ahead <= epsilons[start] + _SPAN * spread * 0.9]
+                sheet = self._sheet = self._laid_out_best(float(ahead[-1]))
+                if sheet is not None and not self._serves(sheet, float(epsilons[start]), _SPAN):
+                    sheet = self._sheet = self._laid_out_best(float(epsilons[start]))
+            if sheet is None:
+                start += 1
+                continue
+            served = start + 1
+            while served < end and self._serves(sheet, float(epsilons[served]), _SPAN):
+                served += 1
+            lower[start:served], upper[start:served] = sheet.deltas(epsilons[start:served])
+            start = served
+        return lower, upper
 
     def at_most(self, epsilon: Epsilon) -> arb:
         """What always holds, at little cost: delta <= e^(K(t) - t eps) t^t / (1 + t)^(1 + t), at any t > 0."""
@@ -124,10 +126,11 @@ class ContourComposition:
             exponent += t * t.log() - (1 + t) * t.log1p()
             return exponent.exp().min(ball(1)).upper()
 
-    def _serves(self, sheet: _Sheet, epsilon: float) -> bool:
+    @staticmethod
+    def _serves(sheet: Sheet, epsilon: float, span: float = 0.25) -> bool:
         deviation = math.sqrt(sheet.at_zero.variance)
         saddle = sheet.at_zero.mean - 1 / sheet.tilt - 1 / (1 + sheet.tilt)
-        return abs(epsilon - saddle) <= 0.25 * max(deviation, 1 / sheet.tilt)
+        return abs(epsilon - saddle) <= span * max(deviation, 1 / sheet.tilt)
 
     def cumulants(self, tilt: float, smoothing: float = 0.0) -> Cumulants:
         """K, K' and K'' of the sum, the smoothing loss included."""
@@ -169,16 +172,17 @@ class ContourComposition:
             point = step
         return point
 
-    def _laid_out_best(self, epsilon: float) -> _Sheet | None:
+    def _laid_out_best(self, epsilon: float) -> Sheet | None:
         """The narrowest sheet for an epsilon that takes no unreasonable work."""
-        for gap in GAPS:
+        for gap in GAPS if self._size < _LARGE else GAPS[1:]:
             try:
                 return self._laid_out(epsilon, gap)
             except TooManyNodes:
-                continue
+                if self._only_narrow:
+                    raise
         return None
 
-    def _laid_out(self, epsilon: float, gap: float) -> _Sheet:
+    def _laid_out(self, epsilon: float, gap: float) -> Sheet:
         """The sheet for an epsilon: tilt, smoothing, period, nodes."""
         tilt = self._tilt_at(epsilon, kernel=True)
         smoothing = math.sqrt(gap / (tilt * (tilt + 1)))
@@ -187,13 +191,16 @@ class ContourComposition:
         at_zero = self.cumulants(tilt, smoothing)
         period, right, left = self._sampled(tilt, smoothing, at_zero, epsilon)
         step = 2 * math.pi / period
+        scale = self._scale(tilt, at_zero)
         if self._lattice is None:
-            last = math.sqrt(2 * (_NEGLIGIBLE + 10) / (smoothing**2 + self._smoothness))
-            count, left_out = math.ceil(last / step) + 1, 2 / tilt + 2 * smoothing**2 * last
+            last = math.sqrt(2 * _FARTHEST / (smoothing**2 + self._smoothness))
+            count, whole = math.ceil(last / step) + 1, last / (tilt * (tilt + 1))
         else:
             last = math.pi / self._lattice.spacing
-            count, left_out = round(last / step) + 1, 1 + 1 / (tilt * self._lattice.spacing)
-        nodes = self._active(tilt, smoothing, step, count)
+            count, whole = round(last / step) + 1, 2 * (1 + 1 / (tilt * self._lattice.spacing))
+        left_out = 1e-3 * scale * (gap if smoothing else _FLOOR)
+        negligible = math.log(2 * whole / left_out)
+        nodes = self._active(tilt, smoothing, step, count, negligible)
         y = np.asarray(nodes * step, dtype=np.float64)
         logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
         size = abs(at_zero.value)
@@ -208,28 +215,33 @@ class ContourComposition:
         noise = sum((times * np.exp(logarithms.real - modulus) for times, modulus in additive), np.zeros(y.size))
         ends = (nodes == 0) | ((nodes == count - 1) & (self._lattice is not None))
         weights = np.where(ends, 0.5, 1.0) * step / math.pi
-        left_out *= math.exp(-_NEGLIGIBLE)
-        return _Sheet(tilt, smoothing, period, at_zero, y, weights, logarithms, noise, left_out, size, right, left)
+        aliases = right, left
+        accuracy, lattice = self._accuracy, self._lattice
+        return Sheet(
+            tilt, smoothing, period, at_zero, y, weights, logarithms, noise, left_out, size, aliases, accuracy, lattice
+        )
 
-    def _sampled(
-        self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float
-    ) -> tuple[float, _Alias, _Alias]:
+    def _sampled(self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float) -> tuple[float, Alias, Alias]:
         """A period so long that what sampling folds in does not matter, and the bounds of that."""
         period = max(10 * math.sqrt(at_zero.variance), 4 / tilt, 12 * smoothing)
-        # What there is to compare with: the integral is about this, relative to e^(K - t eps).
-        scale = 0.2 / (tilt * (tilt + 1) * math.sqrt(at_zero.variance + tilt**-2))
+        scale, at = self._scale(tilt, at_zero), np.array([epsilon])
         for _ in range(60):
             if self._lattice is not None:
                 period = 2 * math.ceil(period / (2 * self._lattice.spacing)) * self._lattice.spacing
             right, left = self._aliases(tilt, smoothing, at_zero, epsilon, period)
-            if right.bound(epsilon, period, 1) + left.bound(epsilon, period, -1) < 1e-13 * scale:
+            if right.bound(at, period, 1)[0] + left.bound(at, period, -1)[0] < 1e-13 * scale:
                 return period, right, left
             period *= 1.4
         raise TooManyNodes
 
+    @staticmethod
+    def _scale(tilt: float, at_zero: Cumulants) -> float:
+        """What there is to compare with: the integral is about this, relative to e^(K - t eps)."""
+        return 0.2 / (tilt * (tilt + 1) * math.sqrt(at_zero.variance + tilt**-2))
+
     def _aliases(
         self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float, period: float
-    ) -> tuple[_Alias, _Alias]:
+    ) -> tuple[Alias, Alias]:
         """Chernoff exponents for the law beyond a period to the right, and to the left."""
         cap = min(self.steepest, _LARGEST_TILT)
         reached = self._tilt_at(epsilon + period, kernel=False) if epsilon + period < self.largest else cap
@@ -238,11 +250,11 @@ class ContourComposition:
         aliases = []
         for other in (right, left):
             rise = (self.cumulants(other, smoothing).value if other > 0 else 0.0) - at_zero.value
-            aliases.append(_Alias(other - tilt, rise + 1e-9 * (1 + abs(at_zero.value))))
+            aliases.append(Alias(other - tilt, rise + 1e-9 * (1 + abs(at_zero.value))))
         return aliases[0], aliases[1]
 
-    def _active(self, tilt: float, smoothing: float, step: float, count: int) -> Integers:
-        """The n in [0, count) at which the integrand may matter."""
+    def _active(self, tilt: float, smoothing: float, step: float, count: int, negligible: float) -> Integers:
+        """The n in [0, count) at which the integrand may be above e^-negligible of its height at 0."""
         edges = np.unique(np.concatenate([[0.0], np.geomspace(1, count, min(count, 64))]).astype(np.int64))
         edges[-1] = count
 
@@ -254,52 +266,25 @@ class ContourComposition:
                 alike = sizes == size
                 reach = step * float(np.max(ends[alike] - starts[alike]) - 1) / 2
                 centres = step * (starts[alike] + ends[alike] - 1) / 2
-                bound[alike] = self._log_bound(tilt, smoothing, centres, reach)
+                bound[alike] = self._log_bound(tilt, smoothing, centres, reach, negligible)
             return bound
 
         most = max(_MOST_WORK // self._size, 1000)
-        return surviving(edges, log_bound, _NEGLIGIBLE, most, _MOST_WORK // min(self._size, _BLOCK))
+        return surviving(edges, log_bound, negligible, most, _MOST_WORK // min(self._size, _BLOCK))
 
-    def _log_bound(self, tilt: float, smoothing: float, centres: Floats, reach: float) -> Floats:
-        """An upper bound of the log of the integrand's modulus, relative to its height at y = 0."""
+    def _log_bound(self, tilt: float, smoothing: float, centres: Floats, reach: float, negligible: float) -> Floats:
+        """An upper bound of the log of the integrand's modulus, relative to its height at y = 0.
+
+        With smoothing, the larger one of V's, and of J's times s^2.
+        """
         square = np.maximum(centres - reach, 0) ** 2
         bound = -(smoothing**2) * square / 2
         if self._lattice is None:
             kernel = 1 / np.sqrt((1 + square / tilt**2) * (1 + square / (1 + tilt) ** 2))
             bound = bound + np.log(np.minimum(kernel + smoothing**2 * tilt * (1 + tilt), 1.0))
         for law, times in sorted(self.laws, key=lambda part: -part[1]):
-            open_ = bound > -_NEGLIGIBLE
+            open_ = bound > -negligible
             if not np.any(open_):
                 break
             bound[open_] += times * law.log_bound(tilt, centres[open_], reach) * (1 - 1e-9)
         return bound
-
-    def _on(self, sheet: _Sheet, epsilon: float, exact_epsilon: arb) -> arb:
-        """The ball of delta from the nodes of a sheet."""
-        kernel = self._kernel(sheet, epsilon)
-        turned = np.exp(sheet.logarithms - 1j * sheet.y * epsilon)
-        value = float(np.sum(sheet.weights * (turned * kernel).real))
-        density = float(np.sum(sheet.weights * turned.real))
-        phases = 1 + np.abs(sheet.logarithms) + sheet.y * abs(epsilon) + math.log2(2 + sheet.y.size)
-        errors = sheet.weights * (np.abs(turned) * (self._accuracy + 8 * UNIT) * phases + self._accuracy * sheet.noise)
-        size = (self._accuracy + 4 * UNIT) * (2 + sheet.size)
-        value_error = float(np.sum(np.abs(kernel) * errors)) + sheet.left_out + abs(value) * size
-        density_error = float(np.sum(errors)) + sheet.left_out + abs(density) * size
-        alias = sheet.right.bound(epsilon, sheet.period, 1) + sheet.left.bound(epsilon, sheet.period, -1)
-        upper = value + value_error
-        smoothed = sheet.smoothing**2 * math.exp(sheet.smoothing**2 / 8) * (density + density_error)
-        lower = max(value - value_error - alias - smoothed, 0.0)
-        exponent = ball(sheet.at_zero.value) - ball(sheet.tilt) * exact_epsilon
-        around = ball(size).union(ball(-size))
-        scale = (exponent + around).exp()
-        return scale * ball(lower).union(ball(upper * (1 + 4 * UNIT)))
-
-    def _kernel(self, sheet: _Sheet, epsilon: float) -> Complexes:
-        """The transform of (1 - e^(eps - l))_+, over all l or over the lattice; epsilon is taken exactly."""
-        z = sheet.tilt + 1j * sheet.y
-        if self._lattice is None:
-            return np.asarray(1 / (z * (z + 1)))
-        h = self._lattice.spacing
-        gap = self._lattice.gap_above(epsilon)
-        whole = 1 / -np.expm1(-z * h) - math.exp(-gap) / -np.expm1(-(z + 1) * h)
-        return np.asarray(h * np.exp(-z * gap) * whole)

@@ -6,8 +6,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
+from indistinct.composition.contour import ContourComposition
 from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.evaluators import Evaluator
+from indistinct.composition.losses.law import Floats
 from indistinct.composition.search import least_epsilon
 from indistinct.errors import InternalError
 from indistinct.numbers import Bracket, Epsilon
@@ -17,6 +21,9 @@ __all__ = ["Direction", "Steering"]
 
 _BITS = 192
 _NEAR = 1.001
+_WIDE = 1e-3
+_TINY = 1e-289
+_ROUNDING = 2.0**-50
 
 
 class Steering:
@@ -64,21 +71,23 @@ class Direction:
         evaluator: Evaluator,
         largest: Bracket,
         steering: Steering,
-        at_most: Callable[[Epsilon], arb],
+        contour: ContourComposition | None,
     ) -> None:
         self.disclosure = disclosure
         self.evaluator = evaluator
         self.largest = largest
         self._steering = steering
-        self._at_most = at_most
+        self._contour = contour
 
     def is_certainly_within(self, epsilon: float, delta: Fraction) -> bool:
         """Whether a cheap bound shows already that delta is enough at an epsilon."""
         if not math.isfinite(epsilon):
             return True
+        if self._contour is None:
+            return False
         with precision(_BITS):
             disclosed = self.disclosure.ball()
-            return bool(disclosed + (1 - disclosed) * self._at_most(Fraction(epsilon)) <= ball(delta))
+            return bool(disclosed + (1 - disclosed) * self._contour.at_most(Fraction(epsilon)) <= ball(delta))
 
     def delta(self, epsilon: Epsilon) -> Bracket:
         """The bracket of the least delta at an epsilon."""
@@ -86,6 +95,23 @@ class Direction:
             disclosed = self.disclosure.ball()
             delta = bracket_of(disclosed + (1 - disclosed) * self.evaluator.delta(epsilon))
         return Bracket(min(max(delta.lower, 0.0), 1.0), min(delta.upper, 1.0))
+
+    def deltas(self, epsilons: Floats) -> list[Bracket]:
+        """The brackets at many rising epsilons: from the contour, and one by one where that has no narrow answer."""
+        if self._contour is None:
+            return [self.delta(Fraction(epsilon)) for epsilon in epsilons.tolist()]
+        with precision(_BITS):
+            disclosed = bracket_of(self.disclosure.ball())
+        lower, upper = self._contour.deltas(epsilons)
+        narrow = (upper - lower <= _WIDE * upper) | (upper <= _TINY)
+        lowers = (disclosed.lower + (1 - disclosed.lower) * lower) * (1 - _ROUNDING)
+        uppers = np.minimum((disclosed.upper + (1 - disclosed.upper) * upper) * (1 + _ROUNDING), 1.0)
+        return [
+            Bracket(low, high) if known else self.delta(Fraction(epsilon))
+            for epsilon, low, high, known in zip(
+                epsilons.tolist(), lowers.tolist(), uppers.tolist(), narrow.tolist(), strict=True
+            )
+        ]
 
     def epsilon(self, delta: Fraction) -> Bracket:
         """The bracket of the least epsilon at a delta."""

@@ -6,7 +6,12 @@ truth. A method that finds a question too hard raises TooManyNodes, and the next
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
 from typing import Protocol
+
+import numpy as np
 
 from indistinct.composition.contour import ContourComposition
 from indistinct.composition.lattice import Lattice
@@ -16,12 +21,16 @@ from indistinct.composition.pairing import PairedComposition, outcomes_of_halves
 from indistinct.composition.responses import Responses
 from indistinct.composition.rounding import RoundedComposition
 from indistinct.composition.transform import TransformedComposition
+from indistinct.errors import InternalError
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball
 
 __all__ = ["Evaluator", "evaluator_of"]
 
 _FEW = 1 << 13
+_MANY = 128
+_COARSE = 4096
+_PARTS = 64
 
 
 class Evaluator(Protocol):
@@ -40,43 +49,74 @@ class _Silent:
 
 
 class _InTurn:
-    """Asks one method after the other."""
+    """Asks one method after the other, each made when it is needed."""
 
-    def __init__(self, *methods: Evaluator) -> None:
-        self.methods = methods
+    def __init__(self, *methods: Callable[[], Evaluator | None]) -> None:
+        self._methods = [_once(method) for method in methods]
 
     def delta(self, epsilon: Epsilon) -> arb:
-        for method in self.methods[:-1]:
+        for method in self._methods:
+            evaluator = method()
+            if evaluator is None:
+                continue
             try:
-                return method.delta(epsilon)
+                return evaluator.delta(epsilon)
             except TooManyNodes:
                 continue
-        return self.methods[-1].delta(epsilon)
+        raise InternalError("no method answers for a composition of randomised responses")
+
+
+def _once(method: Callable[[], Evaluator | None]) -> Callable[[], Evaluator | None]:
+    """The same, made by one thread while the others wait."""
+    lock = Lock()
+    made = cache(method)
+
+    def locked() -> Evaluator | None:
+        with lock:
+            return made()
+
+    return locked
 
 
 def evaluator_of(responses: Responses) -> Evaluator:
-    """The method for a composition of randomised responses alone: exact ones first.
+    """The method for a composition of randomised responses alone: exact ones first, while that costs little.
 
     - equal ones: the lattice of their own epsilon;
     - few outcomes: enumerated in two halves, at once;
     - a common lattice: exactly on it, or as nearly as decimals read as floats allow;
     - up to some 44 arbitrary ones: enumerated in two halves;
-    - otherwise the contour, which needs no lattice.
+    - many different ones on no lattice or a very fine one: the contour, which needs none.
     """
     groups = responses.groups
     if not groups:
         return _Silent()
-    loss = ResponsesLoss(responses)
+    loss = [(ResponsesLoss(responses), 1)]
+
+    def in_general() -> Evaluator:
+        return ContourComposition(loss)
+
     if len(groups) == 1:
-        return _InTurn(TransformedComposition(Lattice.of_equal(groups[0])), ContourComposition([(loss, 1)]))
-    methods: list[Evaluator] = []
+        return _InTurn(lambda: TransformedComposition(Lattice.of_equal(groups[0])), in_general)
     outcomes = outcomes_of_halves(responses)
     if outcomes is not None and max(outcomes) <= _FEW:
         return PairedComposition(responses)
-    if (lattice := Lattice.common(responses)) is not None:
-        methods.append(TransformedComposition(lattice))
-    elif (rounded := RoundedComposition.near_decimals(responses)) is not None:
-        methods.append(rounded)
+    exact = [lambda: _on_lattice(responses), lambda: RoundedComposition.near_decimals(responses)]
     if outcomes is not None:
-        return _InTurn(*methods, PairedComposition(responses))
-    return _InTurn(*methods, ContourComposition([(loss, 1)]))
+        return _InTurn(*exact, lambda: PairedComposition(responses))
+    if len(groups) > _MANY and not _is_coarse(responses):
+        return _InTurn(lambda: ContourComposition(loss, only_narrow=True), *exact, in_general)
+    return _InTurn(*exact, in_general)
+
+
+def _is_coarse(responses: Responses) -> bool:
+    """Whether the epsilons look like moderate multiples of one number, some part of the least of them."""
+    if len(responses.groups) > _COARSE:
+        return False
+    ratios = np.outer(responses.epsilons / responses.epsilons[0], np.arange(1, _PARTS + 1))
+    whole = np.all(np.abs(ratios - np.rint(ratios)) < 1e-9 * ratios, axis=0)
+    return bool(np.any(whole & (ratios[-1] <= _COARSE)))
+
+
+def _on_lattice(responses: Responses) -> Evaluator | None:
+    lattice = Lattice.common(responses)
+    return None if lattice is None else TransformedComposition(lattice)

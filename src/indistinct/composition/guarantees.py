@@ -12,7 +12,9 @@ from indistinct.numbers.reading import LARGEST_EPSILON
 
 __all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "Promise", "PureDP", "RenyiDP", "ZeroConcentratedDP"]
 
+_ZERO = Fraction(0)
 _LEAST_EPSILON = Fraction(1, 10**300)
+_VISIBLY = 1e-299
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -34,7 +36,10 @@ class PureDP:
     @property
     def delta(self) -> Fraction:
         """0, by definition."""
-        return Fraction(0)
+        return _ZERO
+
+    def __hash__(self) -> int:
+        return hash(key(self.epsilon))
 
     def __repr__(self) -> str:
         return f"PureDP({spelled(self.epsilon)})"
@@ -54,6 +59,9 @@ class ApproximateDP:
     def __init__(self, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "epsilon", _epsilon(epsilon))
         object.__setattr__(self, "delta", read_delta("delta", delta))
+
+    def __hash__(self) -> int:
+        return hash((key(self.epsilon), key(self.delta)))
 
     def __repr__(self) -> str:
         return f"ApproximateDP({spelled(self.epsilon)}, {spelled(self.delta)})"
@@ -125,9 +133,14 @@ class RenyiDP:
 def _epsilon(value: object) -> Epsilon:
     """A guarantee's epsilon: 0, or large enough to be told from 0 in floats."""
     epsilon = read_epsilon("epsilon", value)
-    if epsilon != 0 and enclosure(epsilon)[0] < _LEAST_EPSILON:
+    if epsilon and float(epsilon) < _VISIBLY and enclosure(epsilon)[0] < _LEAST_EPSILON:
         raise InvalidParameter("epsilon", value, "be 0 or at least 1e-300")
     return epsilon
+
+
+def key(number: Epsilon) -> object:
+    """What equal numbers share, and is hashed in a tenth of the time that a Fraction takes."""
+    return number.as_integer_ratio() if type(number) is Fraction else number
 
 
 def _level(name: str, value: object) -> Fraction:

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP, RenyiDP, ZeroConcentratedDP
+from indistinct.composition.guarantees import (
+    ApproximateDP,
+    GaussianDP,
+    Promise,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    key,
+)
 from indistinct.composition.losses.curves import ConcentratedCurve, RenyiCurve
 from indistinct.composition.losses.law import Adjacency, Curve, LossLaw, PrivacyLoss
 from indistinct.composition.responses import Responses
@@ -58,7 +66,7 @@ class Contributions:
 
 def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
     """Sorts the parts; refuses mechanisms whose neighbouring databases differ in kind."""
-    disclosures: list[tuple[Fraction, int]] = []
+    disclosures: dict[object, tuple[Fraction, int]] = {}
     responses = []
     gaussian = Fraction(0)
     losses: list[tuple[PrivacyLoss, int]] = []
@@ -70,7 +78,8 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
                 responses.append((epsilon, times))
             case ApproximateDP(epsilon, delta):
                 responses.append((epsilon, times))
-                disclosures.append((delta, times))
+                name = key(delta)
+                disclosures[name] = delta, times + disclosures.get(name, (delta, 0))[1]
             case GaussianDP(mu):
                 gaussian += times * mu**2
             case ZeroConcentratedDP(rho):
@@ -83,7 +92,7 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
                 curves.append((loss, times))
     _check_adjacency(loss for loss, times in losses if times)
     return Contributions(
-        tuple((delta, times) for delta, times in disclosures if delta and times),
+        tuple((delta, times) for delta, times in disclosures.values() if delta and times),
         Responses.of(responses),
         gaussian,
         tuple((loss, times) for loss, times in losses if times),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from indistinct.composition.assembly import directions_of
 from indistinct.composition.parts import Thing, contributions_of
 from indistinct.numbers import Bracket, NaturalLog, read_delta, read_epsilon
 from indistinct.numbers.balls import arb, bracket_of, exact, precision
+from indistinct.numbers.logarithm import bracket_of as floats_around
 from indistinct.numbers.logarithm import exponential
 from indistinct.numbers.reading import LARGEST_COUNT, LARGEST_EPSILON
 from indistinct.regions import Region, Tangent, TradeOff
@@ -68,6 +71,20 @@ class PrivacyProfile:
         level = read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT)
         return _worst(direction.delta(level) for direction in self._directions)
 
+    def deltas(self, epsilons: Iterable[object]) -> list[Bracket]:
+        """delta at many epsilons, in their order: a curve costs hardly more than a point.
+
+        >>> from indistinct import Laplace, compose
+        >>> [f"{delta:.3g}" for delta in compose({Laplace(scale=10): 100}).deltas([1, 2, 3])]
+        ['0.239', '0.0499', '0.00611']
+        """
+        levels = [read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT) for epsilon in epsilons]
+        around = [floats_around(level) for level in levels]
+        floats = sorted({end for bracket in around for end in (bracket.lower, bracket.upper)})
+        found = [direction.deltas(np.array(floats)) for direction in self._directions]
+        worst = dict(zip(floats, map(_worst, zip(*found, strict=True)), strict=True))
+        return [Bracket(worst[each.upper].lower, worst[each.lower].upper) for each in around]
+
     def epsilon(self, delta: object) -> Bracket:
         """The least epsilon for which the composition is (epsilon, delta)-private.
 
@@ -87,8 +104,7 @@ class PrivacyProfile:
         mechanisms, up to 400 of them, it has a tangent at each of the true region's edges.
         """
         tangents = []
-        for ratio in self._tangent_ratios():
-            tangent = Tangent(ratio, Fraction(self.delta(NaturalLog(ratio)).upper))
+        for tangent in self._tangents():
             tangents += [tangent, tangent.swapped()]
         return Region.of_tangents(tangents)
 
@@ -112,16 +128,23 @@ class PrivacyProfile:
 
         return as_html(self)
 
-    def _tangent_ratios(self) -> list[Fraction]:
+    def _tangents(self) -> Iterator[Tangent]:
         """Where the region is touched: at every knot if there are few, else spread over what matters."""
         groups = self._contributions.responses.groups
         if self._contributions.are_equal_responses and groups[0].times <= 2 * _TANGENTS:
-            knots = range(groups[0].times, 0, -2)
-            if isinstance(groups[0].epsilon, NaturalLog):
-                return [*(groups[0].epsilon.argument ** knot for knot in knots), Fraction(1)]
-            return [*(_about(exponential(knot * groups[0].epsilon)) for knot in knots), Fraction(1)]
+            for knot in range(groups[0].times, -1, -2):
+                level = groups[0].epsilon
+                ratio = level.argument**knot if isinstance(level, NaturalLog) else _about(exponential(knot * level))
+                yield Tangent(ratio, Fraction(self.delta(NaturalLog(ratio)).upper))
+            if groups[0].times % 2:
+                yield Tangent(Fraction(1), Fraction(self.delta(0).upper))
+            return
         visible = self.epsilon(min(Fraction(1), Fraction(self.disclosure.upper) + _INVISIBLE)).upper
-        return [_about(exponential(Fraction(visible) * i / _TANGENTS)) for i in range(_TANGENTS + 1)]
+        epsilons = [visible * i / _TANGENTS for i in range(_TANGENTS + 1)]
+        for epsilon, delta in zip(epsilons, self.deltas(epsilons), strict=True):
+            # Not below e^epsilon, so that delta is enough for it.
+            with precision(64):
+                yield Tangent(exact((exponential(Fraction(epsilon)) * 1).upper()), Fraction(delta.upper))
 
 
 def _worst(brackets: Iterable[Bracket]) -> Bracket:

@@ -12,11 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indistinct.composition.guarantees import key
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball
 from indistinct.numbers.logarithm import ball_of, bracket_of, sign_of_sum
@@ -24,6 +26,9 @@ from indistinct.numbers.logarithm import ball_of, bracket_of, sign_of_sum
 __all__ = ["Response", "Responses"]
 
 Floats = NDArray[np.float64]
+
+_MANY = 1000
+_LARGE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +48,17 @@ class Responses:
     @classmethod
     def of(cls, groups: Iterable[tuple[Epsilon, int]]) -> Responses:
         """Equal ones counted together; what cannot tell anything (epsilon 0, no use) left out."""
-        times: dict[Epsilon, int] = {}
+        found: dict[object, Response] = {}
         for epsilon, count in groups:
-            if count and epsilon != 0:
-                times[epsilon] = times.get(epsilon, 0) + count
-        ordered = sorted(times.items(), key=lambda item: bracket_of(item[0]).upper)
-        return cls(tuple(Response(epsilon, count) for epsilon, count in ordered))
+            if count and epsilon:
+                other = found.get(name := key(epsilon))
+                found[name] = Response(epsilon, count + other.times if other else count)
+        return cls(tuple(sorted(found.values(), key=lambda group: _nearby(group.epsilon))))
 
     @cached_property
     def epsilons(self) -> Floats:
         """The privacy levels as floats (nearest or next)."""
-        return np.array([bracket_of(group.epsilon).upper for group in self.groups])
+        return np.array([_nearby(group.epsilon) for group in self.groups])
 
     @cached_property
     def times(self) -> Floats:
@@ -67,6 +72,9 @@ class Responses:
 
     def largest_loss(self) -> arb:
         """The ball of the greatest loss that can occur: the sum of all epsilons."""
+        if len(self.groups) > _MANY:
+            total = math.fsum((self.epsilons * self.times).tolist())
+            return ball(total * (1 - 1e-15)).union(ball(total * (1 + 1e-15)))
         return sum((group.times * ball_of(group.epsilon) for group in self.groups), ball(0))
 
     def exceeds(self, epsilon: Epsilon) -> bool:
@@ -81,7 +89,7 @@ class Responses:
             total += group.times * (((tilt + 0.5) * e).cosh() / (e / 2).cosh()).log()
         return total
 
-    # The tilted laws, in floats: they steer the evaluators and certify nothing.
+    # The tilted laws, in floats.
 
     def mean(self, tilt: float) -> float:
         """K'(tilt): the mean loss under the law tilted by e^(tilt * loss)."""
@@ -98,8 +106,15 @@ class Responses:
         return float(np.sum(self.times * (self.epsilons / np.cosh(x)) ** 2))
 
     def cumulant(self, tilt: float) -> float:
-        """K(tilt) = sum of log E e^(tilt * loss)."""
-        return float(np.sum(self.times * (_log_cosh((tilt + 0.5) * self.epsilons) - _log_cosh(self.epsilons / 2))))
+        """K(tilt) = sum of log E e^(tilt * loss) = sum of log(cosh((t + 1/2) e) / cosh(e / 2)), accurate relatively.
+
+        The quotient exceeds 1 by 2 sinh((t + 1) e / 2) sinh(t e / 2) / cosh(e / 2), in which nothing cancels.
+        """
+        e, large = self.epsilons, np.abs(tilt + 1) * self.epsilons > _LARGE
+        near = np.where(large, 0.0, e)
+        excess = 2 * np.sinh((tilt + 1) * near / 2) * np.sinh(tilt * near / 2) / np.cosh(near / 2)
+        beyond = _log_cosh((tilt + 0.5) * e) - _log_cosh(e / 2)
+        return float(np.sum(self.times * np.where(large, beyond, np.log1p(excess))))
 
     @cached_property
     def steepest(self) -> float:
@@ -144,6 +159,11 @@ class Responses:
             low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
         largest = float(np.sum(self.times * self.epsilons))
         return min(max(at(low)[0], 0.0), largest)
+
+
+def _nearby(epsilon: Epsilon) -> float:
+    """The nearest float, or one of the two around an irrational number."""
+    return float(epsilon) if type(epsilon) is Fraction else bracket_of(epsilon).upper
 
 
 def _log_cosh(x: Floats) -> Floats:

@@ -10,6 +10,7 @@ import operator
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from indistinct.errors import InvalidParameter
 from indistinct.numbers.logarithm import Epsilon, NaturalLog
@@ -50,6 +51,8 @@ def read_number(name: str, value: object) -> Fraction:
             raise _not_a_number(name, value)
         case Fraction():
             return value
+        case float() if math.isfinite(value):
+            return Fraction(value)
         case str():
             return _from_text(name, value)
         case Decimal():
@@ -124,6 +127,7 @@ def read_count(name: str, value: object, *, least: int = 0) -> int:
     return int(number)
 
 
+@lru_cache(maxsize=1024)
 def _from_text(name: str, text: str) -> Fraction:
     if len(text) > _LONGEST_TEXT:
         raise InvalidParameter(name, text, f"be text of at most {_LONGEST_TEXT} characters")

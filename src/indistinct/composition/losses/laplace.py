@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class LaplaceLoss:
     def _small_moments(self, tilt: float) -> tuple[float, float]:
         """Mean and variance of the tilted loss by Gauss-Legendre quadrature of its three parts."""
         e = self.epsilon
-        nodes, weights = np.polynomial.legendre.leggauss(24)
+        nodes, weights = _gauss_legendre()
         loss = e * nodes
         density = weights * e / 4 * np.exp((loss - e) / 2)  # P-density of the loss on (-e, e)
         losses = np.concatenate([[e, -e], loss])
@@ -108,6 +109,11 @@ class LaplaceLoss:
                 ((near + 1) * _second_order(near * e) + near * _second_order(-(near + 1) * e)) / (2 * near + 1)
             )
         return np.asarray(np.where(small, small_form, large_form))
+
+
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(24)
 
 
 def _expm1(w: Complexes) -> Complexes:

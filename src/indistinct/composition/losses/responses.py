@@ -21,6 +21,7 @@ from indistinct.composition.responses import Responses
 
 __all__ = ["ResponsesLoss"]
 
+_MOST_ON_LATTICE = 128
 _BLOCK = 64
 _BUNDLES = 128
 _MOST_SINGLES = 2048
@@ -47,7 +48,9 @@ class ResponsesLoss:
 
     @cached_property
     def lattice(self) -> LossLattice | None:
-        """Twice the common spacing of the epsilons, if there is one."""
+        """Twice the common spacing of the epsilons, if there is one and they are few: else smoothing costs less."""
+        if len(self.responses.groups) > _MOST_ON_LATTICE:
+            return None
         lattice = Lattice.common(self.responses)
         if lattice is None or not isinstance(lattice.spacing, Fraction):
             return None

@@ -44,7 +44,7 @@ __all__ = ["SubsampledGaussianLoss"]
 
 _WIDTH = 12.0
 _NEGLIGIBLE = 44.0
-_ANGLES = np.geomspace(1.2, 1e-3, 12)
+_ANGLES = np.geomspace(1.2, 0.004, 8)
 _ROWS = 256
 _SMALL = 0.01
 _RELEVANT = -80.0
@@ -206,8 +206,8 @@ def _step(law: SubsampledGaussianLoss, tilt: float, frequency: float) -> float:
 class _Decay:
     """Upper bounds of log |M(t + i y) / M(t)| at all y from each of `_FREQUENCIES` on, computed when asked for.
 
-    The error of a rule on the line of angle theta is that of the essay, and (1 + cos b) / (cos theta + cos b) is at most
-    sec theta for every b: relative to M(t) it is at most e^(-_NEGLIGIBLE + sigma^2 theta^2 / 2 + t log(sec theta) / 2).
+    The error of a rule on the line of angle theta is that of the essay; as (1 + cos b) / (cos theta + cos b) is at
+    most sec theta for every b, it is at most e^(-_NEGLIGIBLE + sigma^2 theta^2 / 2 + t log(sec theta) / 2) of M(t).
     """
 
     def __init__(self, law: SubsampledGaussianLoss, tilt: float) -> None:
