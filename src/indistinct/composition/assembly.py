@@ -21,6 +21,8 @@ from indistinct.numbers.balls import ball, bracket_of, precision
 __all__ = ["directions_of"]
 
 _BITS = 192
+_FEW = 200
+"""So many responses have a transform that decays well."""
 _INFINITE = Bracket(math.inf, math.inf)
 
 
@@ -45,7 +47,8 @@ def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ..
     else:
         evaluator = evaluator_of(contributions.responses)
     disclosure = Disclosure([*contributions.disclosures, *own])
-    contour = whole if everything and not contributions.curves else None
+    is_quick = laws or contributions.gaussian or contributions.responses.count > _FEW
+    contour = whole if is_quick and not contributions.curves else None
     return Direction(disclosure, evaluator, _largest(contributions, laws), steering, contour)
 
 

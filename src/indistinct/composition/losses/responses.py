@@ -23,6 +23,7 @@ __all__ = ["ResponsesLoss"]
 
 _MOST_ON_LATTICE = 128
 _BLOCK = 64
+_AT_ONCE = 1 << 17
 _BUNDLES = 128
 _MOST_SINGLES = 2048
 _USEFUL = 0.5
@@ -90,11 +91,13 @@ class ResponsesLoss:
         tangents = np.tanh((tilt + 0.5) * self._e)
         falls = 1 / np.cosh(np.minimum((tilt + 0.5) * self._e, 350.0)) ** 2
         result = np.empty(y.size, dtype=complex)
-        for i, frequency in enumerate(y.tolist()):
-            angles = frequency * self._e
+        rows = max(1, _AT_ONCE // self._e.size)
+        for first in range(0, y.size, rows):
+            angles = np.outer(y[first : first + rows], self._e)
             sines = np.sin(angles)
-            modulus = np.sum(self._n * np.log1p(-falls * sines * sines)) / 2
-            result[i] = complex(modulus, np.sum(self._n * np.arctan2(tangents * sines, np.cos(angles))))
+            phases = np.sum(np.arctan2(tangents * sines, np.cos(angles)) * self._n, axis=1)
+            moduli = np.sum(np.log1p(-falls * sines * sines) * self._n, axis=1) / 2
+            result[first : first + rows] = moduli + 1j * phases
         return result
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
