@@ -26,7 +26,7 @@ H e^(-z (l0 - eps)) [1 / (1 - e^(-z H)) - e^(eps - l0) / (1 - e^(-(z + 1) H))], 
 law's modulus, down to single nodes.
 
 The tilt t is the saddle of the integrand on the real axis; there the integrand is a bell of some tens of nodes
-and the result is accurate relative to delta. Rounding is bounded from the accuracy that each law states.
+and the result is accurate relative to delta. Rounding is bounded from the doubt that each law states.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["ContourComposition"]
 
-GAPS = (1e-8, 1e-6, 1e-4)
+GAPS = (1e-8, 1e-6, 1e-4, 1e-2)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
 _NEGLIGIBLE = 44.0
 _MOST_WORK = 20_000_000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,12 @@ class _Sheet:
     y: Floats
     weights: Floats
     logarithms: Complexes
-    noise: Floats
+    doubts: Floats
+    """How far the logarithms may be from the truth, at each y."""
     left_out: float
-    size: float
+    """The weight of the nodes left out times how small the integrand is there, relative to its height at y = 0."""
+    doubt: float
+    """How far K(tilt) may be from the truth."""
     right: _Alias
     left: _Alias
 
@@ -93,9 +97,10 @@ class ContourComposition:
 
     def __init__(self, laws: Iterable[tuple[LossLaw, int]]) -> None:
         self.laws = [(law, times) for law, times in laws if times]
-        self.largest = sum(times * law.largest for law, times in self.laws)
+        # Rounded up: from here on delta is 0, and no nearer.
+        largest = math.fsum(times * law.largest for law, times in self.laws)
+        self.largest = largest + 8 * UNIT * math.fsum(times * abs(law.largest) for law, times in self.laws)
         self.steepest = min((law.steepest for law, _ in self.laws), default=1.0)
-        self._accuracy = max((law.accuracy for law, _ in self.laws), default=UNIT)
         self._smoothness = sum(times * law.smoothness for law, times in self.laws)
         self._size = sum(law.size for law, _ in self.laws)
         self._lattice = common_lattice(self.laws)
@@ -112,14 +117,14 @@ class ContourComposition:
                 sheet = self._sheet = self._laid_out_best(at)
             if sheet is None:
                 return self._crude(at, ball_of(epsilon))
-            return self._on(sheet, at, ball_of(epsilon))
+            return self._on(sheet, at, epsilon)
 
     def _crude(self, at: float, epsilon: arb) -> arb:
         """What always holds: 0 <= delta <= e^(K(t) - t eps) t^t / (1 + t)^(1 + t), at any t > 0."""
         tilt = self._tilt_at(at, kernel=True)
         value = self.cumulants(tilt).value
         t = ball(tilt)
-        exponent = ball(value) + ball(1e-9 * (1 + abs(value))) - t * epsilon + t * t.log() - (1 + t) * t.log1p()
+        exponent = ball(value) + ball(self.doubt(tilt)) - t * epsilon + t * t.log() - (1 + t) * t.log1p()
         return ball(0).union(exponent.exp().min(ball(1)))
 
     def _serves(self, sheet: _Sheet, epsilon: float) -> bool:
@@ -139,6 +144,12 @@ class ContourComposition:
                 variance + times * part.variance,
             )
         return Cumulants(value, mean, variance)
+
+    def doubt(self, tilt: float) -> float:
+        """How far the value of K may be from the truth, the smoothing loss included."""
+        doubts = math.fsum(times * law.doubt(tilt).value for law, times in self.laws)
+        sizes = math.fsum(times * abs(law.cumulants(tilt).value) for law, times in self.laws)
+        return doubts * (1 + 1e-9) + (len(self.laws) + 8) * UNIT * (sizes + 1)
 
     def _tilt_at(self, loss: float, kernel: bool) -> float:
         """The tilt of mean `loss`; with `kernel`, the saddle K'(t) - 1/t - 1/(1 + t) = loss."""
@@ -187,27 +198,26 @@ class ContourComposition:
         step = 2 * math.pi / period
         if self._lattice is None:
             last = math.sqrt(2 * (_NEGLIGIBLE + 10) / (smoothing**2 + self._smoothness))
-            count, left_out = math.ceil(last / step) + 1, 2 / tilt + 2 * smoothing**2 * last
+            count, left_out = math.ceil(last / step) + 1, (1.001 * last + step) / math.pi
         else:
             last = math.pi / self._lattice.spacing
-            count, left_out = round(last / step) + 1, 1 + 1 / (tilt * self._lattice.spacing)
+            count, left_out = round(last / step) + 1, 1.001 / self._lattice.spacing
         nodes = self._active(tilt, smoothing, step, count)
         y = np.asarray(nodes * step, dtype=np.float64)
         logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
-        size = abs(at_zero.value)
-        additive = []
+        doubts = np.zeros(y.size)
         for law, times in self.laws:
-            part = law.log_ratio(tilt, y)
+            part, doubt = law.log_ratio(tilt, y), law.doubt(tilt)
             logarithms += times * part
-            size += times * abs(law.cumulants(tilt).value)
-            if law.additive:
-                additive.append((times, part.real))
-        # An error of u in one factor phi_i of the product changes it by n_i u / |phi_i|, relatively.
-        noise = sum((times * np.exp(logarithms.real - modulus) for times, modulus in additive), np.zeros(y.size))
+            # With a factor p of the product right to d, p^n is right to (|p| + d)^n - |p|^n.
+            own = doubt.constant + (doubt.relative + (len(self.laws) + 8) * UNIT) * np.abs(part)
+            doubts += times * (own + np.log1p(doubt.slope * y * np.exp(np.minimum(-part.real, _LARGEST_EXPONENT))))
         ends = (nodes == 0) | ((nodes == count - 1) & (self._lattice is not None))
         weights = np.where(ends, 0.5, 1.0) * step / math.pi
         left_out *= math.exp(-_NEGLIGIBLE)
-        return _Sheet(tilt, smoothing, period, at_zero, y, weights, logarithms, noise, left_out, size, right, left)
+        return _Sheet(
+            tilt, smoothing, period, at_zero, y, weights, logarithms, doubts, left_out, self.doubt(tilt), right, left
+        )
 
     def _sampled(
         self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float
@@ -236,7 +246,7 @@ class ContourComposition:
         aliases = []
         for other in (right, left):
             rise = (self.cumulants(other, smoothing).value if other > 0 else 0.0) - at_zero.value
-            aliases.append(_Alias(other - tilt, rise + 1e-9 * (1 + abs(at_zero.value))))
+            aliases.append(_Alias(other - tilt, rise + self.doubt(tilt) + (self.doubt(other) if other > 0 else 0.0)))
         return aliases[0], aliases[1]
 
     def _active(self, tilt: float, smoothing: float, step: float, count: int) -> Integers:
@@ -272,32 +282,37 @@ class ContourComposition:
             bound[open_] += times * law.log_bound(tilt, centres[open_], reach) * (1 - 1e-9)
         return bound
 
-    def _on(self, sheet: _Sheet, epsilon: float, exact_epsilon: arb) -> arb:
+    def _on(self, sheet: _Sheet, epsilon: float, exact_epsilon: Epsilon) -> arb:
         """The ball of delta from the nodes of a sheet."""
-        kernel = self._kernel(sheet, epsilon)
+        kernel, size = self._kernel(sheet, exact_epsilon)
         turned = np.exp(sheet.logarithms - 1j * sheet.y * epsilon)
         value = float(np.sum(sheet.weights * (turned * kernel).real))
         density = float(np.sum(sheet.weights * turned.real))
-        phases = 1 + np.abs(sheet.logarithms) + sheet.y * abs(epsilon) + math.log2(2 + sheet.y.size)
-        errors = sheet.weights * (np.abs(turned) * (self._accuracy + 8 * UNIT) * phases + self._accuracy * sheet.noise)
-        size = (self._accuracy + 4 * UNIT) * (2 + sheet.size)
-        value_error = float(np.sum(np.abs(kernel) * errors)) + sheet.left_out + abs(value) * size
-        density_error = float(np.sum(errors)) + sheet.left_out + abs(density) * size
+        doubts = sheet.doubts + UNIT * (16 + 4 * sheet.y * abs(epsilon) + 2 * math.log2(1 + sheet.y.size))
+        errors = sheet.weights * np.abs(turned) * np.expm1(np.minimum(doubts, _LARGEST_EXPONENT))
+        left_out = sheet.left_out * math.exp(-_NEGLIGIBLE) * abs(kernel[0])
+        value_error = float(np.sum(size * errors)) * (1 + 1e-9) + left_out
+        density_error = float(np.sum(errors)) * (1 + 1e-9)
         alias = sheet.right.bound(epsilon, sheet.period, 1) + sheet.left.bound(epsilon, sheet.period, -1)
         upper = value + value_error
-        smoothed = sheet.smoothing**2 * math.exp(sheet.smoothing**2 / 8) * (density + density_error)
-        lower = max(value - value_error - alias - smoothed, 0.0)
-        exponent = ball(sheet.at_zero.value) - ball(sheet.tilt) * exact_epsilon
-        around = ball(size).union(ball(-size))
+        # What is left out of J, times s^2, is no more than what is left out of V.
+        smoothed = sheet.smoothing**2 * (density + density_error) + (left_out if sheet.smoothing else 0.0)
+        lower = max(value - value_error - alias - smoothed * math.exp(sheet.smoothing**2 / 8), 0.0)
+        exponent = ball(sheet.at_zero.value) - ball(sheet.tilt) * ball_of(exact_epsilon)
+        around = ball(sheet.doubt).union(ball(-sheet.doubt))
         scale = (exponent + around).exp()
-        return scale * ball(lower).union(ball(upper * (1 + 4 * UNIT)))
+        return scale * ball(lower * (1 - 4 * UNIT)).union(ball(max(upper, 0.0) * (1 + 4 * UNIT)))
 
-    def _kernel(self, sheet: _Sheet, epsilon: float) -> Complexes:
-        """The transform of (1 - e^(eps - l))_+, over all l or over the lattice; epsilon is taken exactly."""
+    def _kernel(self, sheet: _Sheet, epsilon: Epsilon) -> tuple[Complexes, Floats]:
+        """The transform of (1 - e^(eps - l))_+, over all l or over the lattice, and what it is accurate relative to."""
         z = sheet.tilt + 1j * sheet.y
         if self._lattice is None:
-            return np.asarray(1 / (z * (z + 1)))
+            kernel = 1 / (z * (z + 1))
+            return np.asarray(kernel), np.abs(kernel)
         h = self._lattice.spacing
         gap = self._lattice.gap_above(epsilon)
-        whole = 1 / -np.expm1(-z * h) - math.exp(-gap) / -np.expm1(-(z + 1) * h)
-        return np.asarray(h * np.exp(-z * gap) * whole)
+        # 1 / (1 - A) - e^-gap / (1 - A e^-h), A = e^(-z h), over one denominator: nothing cancels at y = 0.
+        fall = np.exp(-z * h)
+        first, second = -math.expm1(-gap), math.exp(-gap) * -math.expm1(gap - h)
+        scale = h * np.exp(-z * gap) / (np.expm1(-z * h) * np.expm1(-(z + 1) * h))
+        return np.asarray(scale * (first + fall * second)), np.abs(scale) * (first + np.abs(fall) * second)

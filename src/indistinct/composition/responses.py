@@ -98,8 +98,15 @@ class Responses:
         return float(np.sum(self.times * (self.epsilons / np.cosh(x)) ** 2))
 
     def cumulant(self, tilt: float) -> float:
-        """K(tilt) = sum of log E e^(tilt * loss)."""
-        return float(np.sum(self.times * (_log_cosh((tilt + 0.5) * self.epsilons) - _log_cosh(self.epsilons / 2))))
+        """K(tilt) = sum of n log(cosh((tilt + 1/2) e) / cosh(e / 2)), to some units of its own size."""
+        e = self.epsilons
+        # The ratio less one is 2 sinh(t e / 2) sinh((t + 1) e / 2) / cosh(e / 2): nothing cancels.
+        near = np.minimum(e * (abs(tilt) + 1), 1.0) / (abs(tilt) + 1)
+        small = np.log1p(2 * np.sinh(tilt * near / 2) * np.sinh((tilt + 1) * near / 2) / np.cosh(near / 2))
+        fall = np.exp(-e)
+        change = fall * np.expm1(-2 * tilt * e) if tilt >= 0 else np.exp(-(2 * tilt + 1) * e) - fall
+        large = tilt * e + np.log1p(change / (1 + fall))
+        return float(np.sum(self.times * np.where(near < e, large, small)))
 
     @cached_property
     def steepest(self) -> float:
@@ -144,8 +151,3 @@ class Responses:
             low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
         largest = float(np.sum(self.times * self.epsilons))
         return min(max(at(low)[0], 0.0), largest)
-
-
-def _log_cosh(x: Floats) -> Floats:
-    x = np.abs(x)
-    return np.asarray(x + np.log1p(np.exp(-2 * x)) - math.log(2))
