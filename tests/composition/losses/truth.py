@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath
 from mpmath import mpc, mpf
@@ -79,7 +80,7 @@ def staircase(epsilon: Fraction, gamma: Fraction) -> Transform:
 
         far = int(mpmath.ceil(130 / e)) + 2
         ends = sorted({i + s for i in range(-far, far + 1) for s in (mpf(0), share, 1 - share)})
-        pieces = [(b - a, (a + b) / 2) for a, b in zip(ends, ends[1:], strict=False)]
+        pieces = [(b - a, (a + b) / 2) for a, b in pairwise(ends)]
         return [(width * density(x), width * density(x - 1)) for width, x in pieces if width > mpf(10) ** -40]
 
     return of_atoms(atoms)
@@ -98,7 +99,7 @@ def discrete_gaussian(sensitivity: int, sigma: Fraction, furthest: int) -> Trans
     def atoms() -> list[tuple[mpf, mpf]]:
         square = 2 * number(sigma) ** 2
         reach = int(20 * sigma) + 20 + furthest
-        mass = {x: mpmath.exp(-mpf(x) ** 2 / square) for x in range(-reach - sensitivity, reach + sensitivity + 1)}
+        mass = {x: mpmath.exp(-(mpf(x) ** 2) / square) for x in range(-reach - sensitivity, reach + sensitivity + 1)}
         total = mpmath.fsum(mass.values())
         return [(mass[x] / total, mass[x - sensitivity] / total) for x in range(-reach, reach + 1)]
 
@@ -137,12 +138,13 @@ def _integral(
             return mpmath.exp(weight + z * loss - (x / sigma) ** 2 / 2)
 
         step = min(sigma, sigma**2, sigma / (1 + abs(mpmath.im(z)) / sigma)) / 2
+        around = mpmath.fsum(abs(term(low + j * sigma / 4)) for j in range(int(4 * (high - low) / sigma))) * sigma / 4
         count = int((high - low) / step) + 1
         total = mpmath.fsum(term(low + j * step) for j in range(count + 1))
         while True:
             between = mpmath.fsum(term(low + (j + mpf(1) / 2) * step) for j in range(count))
             finer = total + between
-            if abs(finer / 2 - total) <= abs(finer) * mpf(10) ** -35:
+            if abs(finer / 2 - total) * step <= around * mpf(10) ** -28:
                 return finer * step / 2 / sigma / mpmath.sqrt(2 * mpmath.pi)
             total, step, count = finer, step / 2, 2 * count
 

@@ -69,7 +69,8 @@ class SubsampledLoss:
         """Removing a record has none; one that is added was not taken, at most."""
         if self.removing or self.exact_rate == 1:
             return math.inf
-        return -math.log(self._keep) * (1 + 8 * UNIT) + 2 * UNIT * self._rate
+        exact = -math.log1p(-self._rate) if self._rate < 0.5 else -math.log(self._keep)
+        return exact * (1 + 16 * UNIT)
 
     @cached_property
     def steepest(self) -> float:
