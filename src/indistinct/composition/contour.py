@@ -26,7 +26,7 @@ H e^(-z (l0 - eps)) [1 / (1 - e^(-z H)) - e^(eps - l0) / (1 - e^(-(z + 1) H))], 
 law's modulus, down to single nodes.
 
 The tilt t is the saddle of the integrand on the real axis; there the integrand is a bell of some tens of nodes
-and the result is accurate relative to delta. Rounding is bounded from the accuracy that each law states.
+and the result is accurate relative to delta. Rounding is bounded from the doubt that each law states.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["ContourComposition"]
 
-GAPS = (1e-8, 1e-6, 1e-4)
+GAPS = (1e-8, 1e-6, 1e-4, 1e-2)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
 _LARGE = 100
@@ -59,6 +59,7 @@ _SPAN = 2.0
 _MOST_WORK = 20_000_000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
+_LARGEST_EXPONENT = 700.0
 
 
 class ContourComposition:
@@ -70,9 +71,10 @@ class ContourComposition:
     def __init__(self, laws: Iterable[tuple[LossLaw, int]], *, only_narrow: bool = False) -> None:
         self._only_narrow = only_narrow
         self.laws = [(law, times) for law, times in laws if times]
-        self.largest = sum(times * law.largest for law, times in self.laws)
+        # Rounded up: from here on delta is 0, and no nearer.
+        largest = math.fsum(times * law.largest for law, times in self.laws)
+        self.largest = largest + 8 * UNIT * math.fsum(times * abs(law.largest) for law, times in self.laws)
         self.steepest = min((law.steepest for law, _ in self.laws), default=1.0)
-        self._accuracy = max((law.accuracy for law, _ in self.laws), default=UNIT)
         self._smoothness = sum(times * law.smoothness for law, times in self.laws)
         self._size = sum(law.size for law, _ in self.laws)
         self._lattice = common_lattice(self.laws)
@@ -89,7 +91,7 @@ class ContourComposition:
                 sheet = self._sheet = self._laid_out_best(at)
             if sheet is None:
                 return ball(0).union(self.at_most(epsilon))
-            return sheet.delta(at, ball_of(epsilon))
+            return sheet.delta(epsilon)
 
     def deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Lower and upper ends at many rising epsilons, from as few sheets as serve them; some ends may be 0 and 1."""
@@ -122,7 +124,7 @@ class ContourComposition:
             tilt = self._tilt_at(float(ball_of(epsilon)), kernel=True)
             value = self.cumulants(tilt).value
             t = ball(tilt)
-            exponent = ball(value) + ball(1e-9 * (1 + abs(value))) - t * ball_of(epsilon)
+            exponent = ball(value) + ball(self.doubt(tilt)) - t * ball_of(epsilon)
             exponent += t * t.log() - (1 + t) * t.log1p()
             return exponent.exp().min(ball(1)).upper()
 
@@ -144,6 +146,12 @@ class ContourComposition:
                 variance + times * part.variance,
             )
         return Cumulants(value, mean, variance)
+
+    def doubt(self, tilt: float) -> float:
+        """How far the value of K may be from the truth, the smoothing loss included."""
+        doubts = math.fsum(times * law.doubt(tilt).value for law, times in self.laws)
+        sizes = math.fsum(times * abs(law.cumulants(tilt).value) for law, times in self.laws)
+        return doubts * (1 + 1e-9) + (len(self.laws) + 8) * UNIT * (sizes + 1)
 
     def _tilt_at(self, loss: float, kernel: bool) -> float:
         """The tilt of mean `loss`; with `kernel`, the saddle K'(t) - 1/t - 1/(1 + t) = loss."""
@@ -203,23 +211,17 @@ class ContourComposition:
         nodes = self._active(tilt, smoothing, step, count, negligible)
         y = np.asarray(nodes * step, dtype=np.float64)
         logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
-        size = abs(at_zero.value)
-        additive = []
+        doubts = np.zeros(y.size)
         for law, times in self.laws:
-            part = law.log_ratio(tilt, y)
+            part, doubt = law.log_ratio(tilt, y), law.doubt(tilt)
             logarithms += times * part
-            size += times * abs(law.cumulants(tilt).value)
-            if law.additive:
-                additive.append((times, part.real))
-        # An error of u in one factor phi_i of the product changes it by n_i u / |phi_i|, relatively.
-        noise = sum((times * np.exp(logarithms.real - modulus) for times, modulus in additive), np.zeros(y.size))
+            # With a factor p of the product right to d, p^n is right to (|p| + d)^n - |p|^n.
+            rounded = doubt.constant + (doubt.relative + (len(self.laws) + 8) * UNIT) * np.abs(part)
+            doubts += times * (rounded + np.log1p(doubt.slope * y * np.exp(np.minimum(-part.real, _LARGEST_EXPONENT))))
         ends = (nodes == 0) | ((nodes == count - 1) & (self._lattice is not None))
         weights = np.where(ends, 0.5, 1.0) * step / math.pi
-        aliases = right, left
-        accuracy, lattice = self._accuracy, self._lattice
-        return Sheet(
-            tilt, smoothing, period, at_zero, y, weights, logarithms, noise, left_out, size, aliases, accuracy, lattice
-        )
+        own, aliases, lattice = self.doubt(tilt), (right, left), self._lattice
+        return Sheet(tilt, smoothing, period, at_zero, y, weights, logarithms, doubts, left_out, own, aliases, lattice)
 
     def _sampled(self, tilt: float, smoothing: float, at_zero: Cumulants, epsilon: float) -> tuple[float, Alias, Alias]:
         """A period so long that what sampling folds in does not matter, and the bounds of that."""
@@ -250,7 +252,7 @@ class ContourComposition:
         aliases = []
         for other in (right, left):
             rise = (self.cumulants(other, smoothing).value if other > 0 else 0.0) - at_zero.value
-            aliases.append(Alias(other - tilt, rise + 1e-9 * (1 + abs(at_zero.value))))
+            aliases.append(Alias(other - tilt, rise + self.doubt(tilt) + (self.doubt(other) if other > 0 else 0.0)))
         return aliases[0], aliases[1]
 
     def _active(self, tilt: float, smoothing: float, step: float, count: int, negligible: float) -> Integers:

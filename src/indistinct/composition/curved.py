@@ -77,6 +77,6 @@ class CurvedComposition:
         for curve, times in self._curves:
             total += times * curve.bound(t)
         if self._known.laws and total.is_finite():
-            known = self._known.cumulants(float(t.mid())).value
-            total += ball(known) + ball(1e-12 * (1 + abs(known)))
+            tilt = float(t.mid())
+            total += ball(self._known.cumulants(tilt).value) + ball(self._known.doubt(tilt))
         return total

@@ -76,7 +76,7 @@ class PrivacyProfile:
 
         >>> from indistinct import Laplace, compose
         >>> [f"{delta:.3g}" for delta in compose({Laplace(scale=10): 100}).deltas([1, 2, 3])]
-        ['0.239', '0.0499', '0.00611']
+        ['0.122', '0.0186', '0.00118']
         """
         levels = [read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT) for epsilon in epsilons]
         around = [floats_around(level) for level in levels]

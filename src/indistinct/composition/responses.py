@@ -28,7 +28,6 @@ __all__ = ["Response", "Responses"]
 Floats = NDArray[np.float64]
 
 _MANY = 1000
-_LARGE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +105,16 @@ class Responses:
         return float(np.sum(self.times * (self.epsilons / np.cosh(x)) ** 2))
 
     def cumulant(self, tilt: float) -> float:
-        """K(tilt) = sum of log E e^(tilt * loss) = sum of log(cosh((t + 1/2) e) / cosh(e / 2)), accurate relatively.
-
-        The quotient exceeds 1 by 2 sinh((t + 1) e / 2) sinh(t e / 2) / cosh(e / 2), in which nothing cancels.
-        """
-        e, large = self.epsilons, np.abs(tilt + 1) * self.epsilons > _LARGE
-        near = np.where(large, 0.0, e)
-        excess = 2 * np.sinh((tilt + 1) * near / 2) * np.sinh(tilt * near / 2) / np.cosh(near / 2)
-        beyond = _log_cosh((tilt + 0.5) * e) - _log_cosh(e / 2)
-        return float(np.sum(self.times * np.where(large, beyond, np.log1p(excess))))
+        """K(tilt) = sum of n log(cosh((tilt + 1/2) e) / cosh(e / 2)), to some units of its own size."""
+        e = self.epsilons
+        # The ratio less one is 2 sinh(t e / 2) sinh((t + 1) e / 2) / cosh(e / 2): nothing cancels.
+        near = np.minimum(e * (abs(tilt) + 1), 1.0) / (abs(tilt) + 1)
+        logs = np.log1p(2 * np.sinh(tilt * near / 2) * np.sinh((tilt + 1) * near / 2) / np.cosh(near / 2))
+        if near[-1] < e[-1]:
+            fall = np.exp(-e)
+            change = fall * np.expm1(-2 * tilt * e) if tilt >= 0 else np.exp(-(2 * tilt + 1) * e) - fall
+            logs = np.where(near < e, tilt * e + np.log1p(change / (1 + fall)), logs)
+        return float(np.sum(self.times * logs))
 
     @cached_property
     def steepest(self) -> float:
@@ -164,8 +164,3 @@ class Responses:
 def _nearby(epsilon: Epsilon) -> float:
     """The nearest float, or one of the two around an irrational number."""
     return float(epsilon) if type(epsilon) is Fraction else bracket_of(epsilon).upper
-
-
-def _log_cosh(x: Floats) -> Floats:
-    x = np.abs(x)
-    return np.asarray(x + np.log1p(np.exp(-2 * x)) - math.log(2))

@@ -46,9 +46,9 @@ class Geometric:
         if self.sensitivity == 1:
             return PureDP(self.epsilon)
         width, level = self.sensitivity, float(self.epsilon)
-        fall = math.exp(-level / width)
-        unit = (1 - fall) / (1 + fall)
-        inner = [(level * (width - 2 * x) / width, unit * fall**x) for x in range(1, width)]
-        atoms = [(level, 1 / (1 + fall)), *inner, (-level, fall**width / (1 + fall))]
+        step = float(self.epsilon / width)
+        end, unit = 1 / (1 + math.exp(-step)), math.tanh(step / 2)
+        inner = [(level * (width - 2 * x) / width, unit * math.exp(-step * x)) for x in range(1, width)]
+        atoms = [(level, end), *inner, (-level, math.exp(-level) * end)]
         lattice = LossLattice(2 * self.epsilon / width, self.epsilon)
-        return PrivacyLoss.symmetric(AtomsLoss.of(atoms, lattice=lattice))
+        return PrivacyLoss.symmetric(AtomsLoss.of(atoms, lattice=lattice, balanced=True))

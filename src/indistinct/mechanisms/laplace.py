@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from indistinct.composition.losses import LaplaceLoss, PrivacyLoss
 from indistinct.mechanisms.parameters import read_positive, read_scale
+from indistinct.numbers.bracket import float_above
 
 __all__ = ["Laplace"]
 
@@ -38,4 +39,4 @@ class Laplace:
     @property
     def loss(self) -> PrivacyLoss:
         """The same in both directions, for every kind of neighbouring databases."""
-        return PrivacyLoss.symmetric(LaplaceLoss(float(self.epsilon)))
+        return PrivacyLoss.symmetric(LaplaceLoss(float_above(self.epsilon)))

@@ -17,8 +17,8 @@ def read_positive(name: str, value: object) -> Fraction:
     Fraction(1, 2)
     """
     number = read_number(name, value)
-    if not 0 < number <= _LARGEST:
-        raise InvalidParameter(name, value, "be above 0 and at most 1e18")
+    if not _LEAST <= number <= _LARGEST:
+        raise InvalidParameter(name, value, "be above 0: from 1e-30 to 1e18")
     return number
 
 
@@ -31,4 +31,5 @@ def read_scale(sensitivity: Fraction, scale: object, epsilon: object) -> Fractio
     return sensitivity / read_positive("epsilon", epsilon)
 
 
+_LEAST = Fraction(1, 10**30)
 _LARGEST = 10**18

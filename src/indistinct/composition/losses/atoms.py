@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from indistinct.composition.losses.lattices import LossLattice
-from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats, bound_by_spread, log1p
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, bound_by_spread
+from indistinct.composition.losses.sums import Tilted
 
 __all__ = ["AtomsLoss"]
-
-_BLOCK = 1 << 18
-_NEGLIGIBLE = 1e-25
 
 
 @dataclass(frozen=True, eq=False)
 class AtomsLoss:
-    """Finite losses with their probabilities under the null law, given that the loss is finite."""
+    """Finite losses with their probabilities under the null law, given that the loss is finite.
+
+    Losses are right to 4 units in the last place, probabilities to a relative `rounding`, except that of the loss
+    0, whose error may be as large absolutely.
+    """
 
     losses: Floats
     log_probabilities: Floats
@@ -29,6 +31,10 @@ class AtomsLoss:
     unbounded_from: float = math.inf
     """Finite where the atoms are the part of an infinite law that matters at tilts up to here."""
     lattice: LossLattice | None = None
+    balanced: bool = False
+    """Whether E e^-L = 1 exactly, as for laws of which neither makes possible what the other does not."""
+    rounding: float = 16 * UNIT
+    _latest: dict[float, Tilted] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -36,11 +42,17 @@ class AtomsLoss:
         atoms: Sequence[tuple[float, float]],
         disclosed: Fraction = Fraction(0),
         lattice: LossLattice | None = None,
+        *,
+        balanced: bool = False,
     ) -> AtomsLoss:
         """From (loss, probability) pairs, of which the `disclosed` part of one is missing."""
-        possible = [(loss, mass / (1 - float(disclosed))) for loss, mass in atoms if mass > 0]
+        possible = [(loss, mass / float(1 - disclosed)) for loss, mass in atoms if mass > 0]
         return cls(
-            np.array([loss for loss, _ in possible]), np.log([mass for _, mass in possible]), disclosed, lattice=lattice
+            np.array([loss for loss, _ in possible]),
+            np.log([mass for _, mass in possible]),
+            disclosed,
+            lattice=lattice,
+            balanced=balanced,
         )
 
     @cached_property
@@ -48,7 +60,7 @@ class AtomsLoss:
         if math.isfinite(self.unbounded_from):
             return math.inf
         largest = float(np.max(self.losses))
-        return largest + abs(largest) * 4 * UNIT
+        return largest + abs(largest) * 8 * UNIT
 
     @cached_property
     def steepest(self) -> float:
@@ -66,43 +78,23 @@ class AtomsLoss:
     def size(self) -> int:
         return int(self.losses.size)
 
-    @property
-    def additive(self) -> bool:
-        return True
-
-    @cached_property
-    def accuracy(self) -> float:
-        return float(64 + 4 * np.log2(self.losses.size + 1)) * UNIT
-
     def cumulants(self, tilt: float) -> Cumulants:
-        weights, value = self._tilted(tilt)
-        mean = float(np.sum(weights * self.losses))
-        variance = float(np.sum(weights * (self.losses - mean) ** 2))
-        if np.max(np.abs(tilt * self.losses)) < 1:
-            # log of sum p e^(t l) by what exceeds one: nothing cancels then.
-            excess = float(np.sum(np.exp(self.log_probabilities) * np.expm1(tilt * self.losses)))
-            value = math.log1p(excess)
-        return Cumulants(value, mean, variance)
+        return self._tilted(tilt).cumulants
+
+    def doubt(self, tilt: float) -> Doubt:
+        return self._tilted(tilt).doubt
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
-        weights, _ = self._tilted(tilt)
-        centre = float(np.sum(weights * self.losses))
-        relevant = weights > _NEGLIGIBLE
-        away, weights = self.losses[relevant] - centre, weights[relevant]
-        result = np.empty(y.size, dtype=complex)
-        rows = max(1, _BLOCK // away.size)
-        for first in range(0, y.size, rows):
-            turns = np.expm1(1j * np.outer(y[first : first + rows], away))
-            result[first : first + rows] = log1p(turns @ weights)
-        return np.asarray(result + 1j * y * centre)
+        return self._tilted(tilt).log_ratio(y)
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
         return bound_by_spread(self, tilt, centres, reach)
 
-    def _tilted(self, tilt: float) -> tuple[Floats, float]:
-        """The tilted law, and K(tilt)."""
-        exponents = self.log_probabilities + tilt * self.losses
-        top = float(np.max(exponents))
-        shifted = np.exp(exponents - top)
-        total = float(np.sum(shifted))
-        return shifted / total, top + math.log(total)
+    def _tilted(self, tilt: float) -> Tilted:
+        """The tilted law; the latest is kept, for it is asked for again and again."""
+        found = self._latest.get(tilt)
+        if found is None:
+            found = Tilted(self.losses, self.log_probabilities, tilt, self.balanced, self.rounding)
+            self._latest.clear()
+            self._latest[tilt] = found
+        return found

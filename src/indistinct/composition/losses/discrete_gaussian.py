@@ -26,4 +26,5 @@ def discrete_gaussian_loss(sensitivity: int, exact_sigma: Fraction) -> AtomsLoss
     logs = -x * x / (2 * sigma * sigma)
     losses = (sensitivity**2 - 2 * x * sensitivity) / (2 * sigma * sigma)
     lattice = LossLattice(sensitivity / exact_sigma**2, Fraction(sensitivity**2) / (2 * exact_sigma**2))
-    return AtomsLoss(losses, logs - math.log(float(np.sum(np.exp(logs)))), unbounded_from=steepest, lattice=lattice)
+    normalised = logs - math.log(float(np.sum(np.exp(logs))))
+    return AtomsLoss(losses, normalised, unbounded_from=steepest, lattice=lattice, balanced=True)

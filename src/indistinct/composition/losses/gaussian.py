@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats
 
 __all__ = ["GaussianLoss"]
 
@@ -42,17 +42,12 @@ class GaussianLoss:
     def size(self) -> int:
         return 1
 
-    @property
-    def additive(self) -> bool:
-        return False
-
-    @property
-    def accuracy(self) -> float:
-        return 16 * UNIT
-
     def cumulants(self, tilt: float) -> Cumulants:
         square = self.mu**2
         return Cumulants(square * (tilt * tilt + tilt) / 2, square * (tilt + 0.5), square)
+
+    def doubt(self, tilt: float) -> Doubt:
+        return Doubt(16 * UNIT * self.cumulants(tilt).value, 0.0, 16 * UNIT, 0.0)
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
         return np.asarray(self.mu**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)))

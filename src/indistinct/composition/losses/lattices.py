@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from indistinct.composition.losses.law import LossLaw
+from indistinct.numbers import Epsilon
+from indistinct.numbers.logarithm import enclosure
 
 __all__ = ["LossLattice", "common_lattice"]
 
 _FINEST = 100_000
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,10 @@ class LossLattice:
         """The spacing as a float."""
         return float(self.exact_spacing)
 
-    def gap_above(self, epsilon: float) -> float:
+    def gap_above(self, epsilon: Epsilon) -> float:
         """How far the first lattice point above epsilon is from it; exact but for one rounding."""
-        away = (Fraction(epsilon) - self.offset) / self.exact_spacing
-        return float((math.floor(away) + 1 - away) * self.exact_spacing)
+        away = (enclosure(epsilon)[0] - self.offset) / self.exact_spacing
+        return max(float((math.floor(away) + 1 - away) * self.exact_spacing), _LEAST)
 
 
 def common_lattice(laws: Iterable[tuple[LossLaw, int]]) -> LossLattice | None:

@@ -7,8 +7,9 @@ z = t + i y where that is finite, and the probability that the loss is infinite.
 - K(t) = log M(t) and its two derivatives at real t: the tilted law's mean and variance;
 - log M(t + i y) / M(t), the log of the tilted law's characteristic function, at many y at once.
 
-Floats suffice, if each law says how accurate its own are: `accuracy` bounds the relative error of log M and
-of the log ratios (of their parts, where they are computed by subtraction).
+Floats suffice, if each law says how far its own may be from the truth (`doubt`): absolutely, at each tilt, the
+rounding of its own parameters included. Repetition multiplies that, so a relative error where things cancel
+would not be honest.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "Complexes",
     "Cumulants",
     "Curve",
+    "Doubt",
     "Floats",
     "LossLaw",
     "PrivacyLoss",
@@ -49,6 +51,19 @@ class Cumulants(NamedTuple):
     value: float
     mean: float
     variance: float
+
+
+class Doubt(NamedTuple):
+    """How far floats may be from the truth, at one tilt.
+
+    K is right up to `value`. The log ratio r at y is right up to `constant` + `relative` |r|, e^r to a further
+    `slope` y, absolutely.
+    """
+
+    value: float
+    constant: float
+    relative: float
+    slope: float
 
 
 class LossLaw(Protocol):
@@ -75,26 +90,20 @@ class LossLaw(Protocol):
         ...
 
     @property
-    def accuracy(self) -> float:
-        """A bound on the relative errors of the floats below."""
-        ...
-
-    @property
     def size(self) -> int:
         """How many elementary terms the transform has, for what it costs."""
         ...
 
-    @property
-    def additive(self) -> bool:
-        """Whether log_ratio is a sum's logarithm, so that the sum is as accurate relative to 1, not to itself."""
+    def cumulants(self, tilt: float) -> Cumulants:
+        """K and its derivatives at a real tilt above 0; these two steer alone, and are about right."""
         ...
 
-    def cumulants(self, tilt: float) -> Cumulants:
-        """K and its derivatives at a real tilt above 0."""
+    def doubt(self, tilt: float) -> Doubt:
+        """How far from the truth K and the log ratios at a tilt may be."""
         ...
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
-        """log M(t + i y) / M(t)."""
+        """log M(t + i y) / M(t), y at least 0."""
         ...
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:

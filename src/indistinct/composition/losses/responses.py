@@ -15,7 +15,7 @@ import numpy as np
 
 from indistinct.composition.lattice import Lattice
 from indistinct.composition.losses.lattices import LossLattice
-from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats
 from indistinct.composition.nodes import Integers
 from indistinct.composition.responses import Responses
 
@@ -69,14 +69,6 @@ class ResponsesLoss:
     def size(self) -> int:
         return len(self.responses.groups)
 
-    @property
-    def additive(self) -> bool:
-        return False
-
-    @property
-    def accuracy(self) -> float:
-        return 64 * UNIT
-
     def cumulants(self, tilt: float) -> Cumulants:
         x = (tilt + 0.5) * self._e
         tangents = np.tanh(x)
@@ -86,6 +78,9 @@ class ResponsesLoss:
             float(np.sum(self._n * self._e * tangents)),
             float(np.sum(self._n * self._e**2 * falls)),
         )
+
+    def doubt(self, tilt: float) -> Doubt:
+        return Doubt(64 * UNIT * self.responses.cumulant(tilt), 0.0, 64 * UNIT, 16 * UNIT * self.largest)
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
         tangents = np.tanh((tilt + 0.5) * self._e)

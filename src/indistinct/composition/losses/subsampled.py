@@ -1,52 +1,64 @@
-r"""The loss of a mechanism run on a Poisson sample: each record takes part with probability q, independently.
+r"""The loss of Gaussian noise on a Poisson sample: each record takes part with probability q, independently.
 
-If the whole data give the pair (P, Q), P with the record, then the sample gives, for add/remove adjacency,
-(1 - q) Q + q P against Q when the record is removed, and the two exchanged when it is added. With r = dP/dQ
-the ratio is s = 1 - q + q r, and
+With Q = N(0, sigma^2), P = N(1, sigma^2), r = dP/dQ and s = 1 - q + q r, adding or removing a record gives
+(1 - q) Q + q P against Q when it is removed, and the two exchanged when it is added:
 
     removing: M(z) = E_Q s^(z + 1),     adding: M(z) = E_Q s^(-z).
 
-E_Q is a sum over a fixed quadrature of Q that the base law gives (`under`): exact for atoms; for Gaussian
-noise the trapezoidal rule, whose error falls like e^(-2 pi a / h) for an integrand analytic within a of the real
-axis, here a < pi sigma^2.
+*The sum.* E_Q is taken by the trapezoidal rule at points x = j h. Moving the path of integration to x + i a,
+a = theta sigma^2 with 0 < theta < pi, turns r into r e^(i theta): s has no zero on the way, |s| shrinks at most to
+s cos(theta / 2) and its argument is between 0 and theta. So the rule's error, relative to M(t), is at most
+twice the geometric series of e^(-a (2 pi / h - |y| / sigma^2) + a^2 / (2 sigma^2)), times cos(theta / 2)^-t for adding:
+the step is chosen for each tilt, and for each octave of y, so that this is below e^-50. A step that does not
+know of y would see losses on a lattice, whose transform returns where the true one has vanished.
+
+*The bound.* On the path on which |s^(i y)| = e^(-y arg s) is small, the integral of the moduli bounds |M(t + i y)|;
+it decreases in y, and so holds for everything beyond.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
-from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Floats, bound_by_spread, log1p
+from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, bound_by_spread
+from indistinct.composition.losses.sums import Tilted
+from indistinct.composition.nodes import TooManyNodes
 
-__all__ = ["Quadrature", "SubsampledLoss", "gaussian_quadrature"]
+__all__ = ["SubsampledLoss"]
 
-_BLOCK = 1 << 18
-_SMALL = 0.01
-_FAR = 700.0
-_NEGLIGIBLE = 1e-25
+_EXPONENT = 50.0
+_REACH = 11.0
+_NARROW = 0.03
+_MOST_POINTS = 1 << 18
+_MOST_WORK = 1 << 25
+_LOW = 64.0
+_WIDTHS = (0.5, 1.0, 2.0, 4.0)
+_WIDEST = 1.5
+_ANGLES = np.linspace(0.1, 3.1, 31)
 
 
 @dataclass(frozen=True, eq=False)
-class Quadrature:
-    """Points of the alternative law Q: log dP/dQ there, and the logs of their weights."""
+class _Points:
+    """The sum at one tilt: the law of its losses, and at each point the share of q r in s."""
 
-    log_ratios: Floats
-    log_weights: Floats
-    accuracy: float
-    steepest: float
+    law: Tilted
+    shares: Floats
+    step: float
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampledLoss:
-    """One direction of a Poisson-subsampled pair."""
+    """One direction of the Poisson-subsampled Gaussian pair; sigma in units of the sensitivity, at least 0.001."""
 
-    quadrature: Quadrature
-    rate: float
+    exact_sigma: Fraction
+    exact_rate: Fraction
     removing: bool
+    _latest: dict[tuple[float, int], _Points] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def disclosed(self) -> Fraction:
@@ -54,91 +66,152 @@ class SubsampledLoss:
 
     @cached_property
     def largest(self) -> float:
-        if self.removing:
+        """Removing a record has none; one that is added was not taken, at most."""
+        if self.removing or self.exact_rate == 1:
             return math.inf
-        return -math.log1p(-self.rate) * (1 + 4 * UNIT) if self.rate < 1 else math.inf
+        exact = -math.log1p(-self._rate) if self._rate < 0.5 else -math.log(self._keep)
+        return exact * (1 + 16 * UNIT)
 
-    @property
+    @cached_property
     def steepest(self) -> float:
-        return self.quadrature.steepest
+        return 30 * self._sigma + 60
 
     @property
     def smoothness(self) -> float:
         return 0.0
 
-    @property
-    def size(self) -> int:
-        return int(self.quadrature.log_ratios.size)
-
-    @property
-    def additive(self) -> bool:
-        return True
-
-    @property
-    def accuracy(self) -> float:
-        return self.quadrature.accuracy
-
     @cached_property
-    def _logs(self) -> Floats:
-        """log s at the points."""
-        r = self.quadrature.log_ratios
-        with np.errstate(over="ignore"):
-            direct = np.log1p(self.rate * np.expm1(np.minimum(r, 700.0)))
-        beyond = math.log(self.rate) + r if self.rate > 0 else np.zeros_like(r)
-        return np.asarray(np.where(r > 600, beyond, direct))
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.removing else -1.0
-
-    def _power(self, tilt: float) -> float:
-        return tilt + 1 if self.removing else -tilt
+    def size(self) -> int:
+        return int(self._points(1.0, 0).shares.size)
 
     def cumulants(self, tilt: float) -> Cumulants:
-        logs, power = self._logs, self._power(tilt)
-        weights, log_total = self._tilted(tilt)
-        mean = float(np.sum(weights * logs))
-        variance = float(np.sum(weights * (logs - mean) ** 2))
-        value = log_total
-        if abs(value) < _SMALL:
-            # E s = 1 exactly: subtracting the power times (s - 1) leaves the second-order part alone.
-            near = self.quadrature.log_weights > -_FAR
-            kept, w = logs[near], np.exp(self.quadrature.log_weights[near])
-            value = math.log1p(float(np.sum(w * (np.expm1(power * kept) - power * np.expm1(kept)))))
-        return Cumulants(value, self._sign * mean, variance)
+        return self._points(tilt, 0).law.cumulants
 
-    def _tilted(self, tilt: float) -> tuple[Floats, float]:
-        """The tilted law of the points, and K(tilt)."""
-        exponents = self.quadrature.log_weights + self._power(tilt) * self._logs
-        top = float(np.max(exponents))
-        shifted = np.exp(exponents - top)
-        total = float(np.sum(shifted))
-        return shifted / total, top + math.log(total)
+    def doubt(self, tilt: float) -> Doubt:
+        """That of the sum, with room for what rounding does to the points' places."""
+        found = self._points(tilt, 0).law.doubt
+        return Doubt(found.value * 4, found.constant, found.relative, found.slope * 4)
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
-        weights, _ = self._tilted(tilt)
-        centre = float(np.sum(weights * self._logs))
-        relevant = weights > _NEGLIGIBLE * np.max(weights)
-        away, weights = self._logs[relevant] - centre, weights[relevant]
-        result = np.empty(y.size, dtype=complex)
-        rows = max(1, _BLOCK // away.size)
-        for first in range(0, y.size, rows):
-            turns = np.expm1(1j * self._sign * np.outer(y[first : first + rows], away))
-            result[first : first + rows] = log1p(turns @ weights)
-        return np.asarray(result + 1j * self._sign * y * centre)
+        octaves = np.ceil(np.log2(np.maximum(y / (4 * self._sigma), 1.0))).astype(np.int64)
+        result = np.empty(y.size, dtype=np.complex128)
+        work = 0
+        for octave in np.unique(octaves)[::-1].tolist():
+            chosen = octaves == octave
+            law = self._points(tilt, octave).law
+            work += law.losses.size * int(np.count_nonzero(chosen))
+            if work > _MOST_WORK:
+                raise TooManyNodes
+            result[chosen] = law.log_ratio(y[chosen])
+        return result
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
-        return bound_by_spread(self, tilt, centres, reach)
+        """By the best of a few paths, at the nearest y; where y is small, by the law's spread too."""
+        points, sigma = self._points(tilt, 0), self._sigma
+        nearest = np.maximum(centres - reach, 0.0)
+        bound = np.zeros(nearest.size)
+        pull = float(np.sum(points.law.weights * points.shares))
+        # Near y = 0 the best path is at theta = y pull / sigma^2; some tenths off that cost little.
+        best = np.clip(nearest * pull / sigma**2, 1e-300, min(_WIDEST, 12 / sigma))
+        rungs = np.floor(2 * np.log2(best)) / 2
+        for rung in np.unique(rungs).tolist():
+            near = rungs == rung
+            bound[near] = np.minimum(bound[near], self._on_path(tilt, 1.2 * 2.0**rung, nearest[near]))
+        far = nearest * pull > 0.3 * sigma
+        for theta in {min(width / sigma, _WIDEST) for width in _WIDTHS} if np.any(far) else ():
+            bound[far] = np.minimum(bound[far], self._on_path(tilt, theta, nearest[far]))
+        low = (centres + reach < _LOW * sigma) & (bound > -1)
+        if np.any(low):
+            bound[low] = np.minimum(bound[low], bound_by_spread(self, tilt, centres[low], reach))
+        return bound
 
+    def _on_path(self, tilt: float, theta: float, y: Floats) -> Floats:
+        """log of the integral of |s^z| on the path turned by theta, relative to M(t); what the rule errs added."""
+        points = self._points(tilt, 0)
+        p, weights = points.shares, points.law.weights
+        relevant = weights > 1e-20
+        p, weights = p[relevant], weights[relevant]
+        half = math.sin(theta / 2) ** 2
+        argument = np.arctan2(p * math.sin(theta), 1 - 2 * p * half)
+        power = tilt + 1 if self.removing else -tilt
+        shrinks = power * np.log1p(-4 * p * (1 - p) * half) / 2
+        excess = np.expm1(np.minimum(shrinks - np.outer(y, argument), 600.0)) @ weights
+        missed = math.exp(min(np.min(self._misses(tilt, points.step, theta)), 600.0)) + 1e-15
+        excess += missed * np.minimum(1.0, 4 * (y + theta) * (tilt + 1))
+        return np.asarray((theta * self._sigma) ** 2 / 2 + np.log1p(excess) * (1 - 1e-9))
 
-@lru_cache(maxsize=64)
-def gaussian_quadrature(sigma: float) -> Quadrature:
-    """Q = N(0, sigma^2) against P = N(1, sigma^2), by the trapezoidal rule.
+    def _angles(self) -> Floats:
+        """How far paths are turned to bound the rule's error."""
+        moderate = np.arange(2, 25) / self._sigma
+        return np.concatenate([moderate[moderate < 3.1], _ANGLES])
 
-    Tilted by t the integrand peaks at most t + 1 to the right of 0: the points reach that far and 9 sigma more.
-    """
-    steepest = 30 * sigma + 60
-    step = min(sigma / 12, sigma * sigma / 4)
-    x = np.arange(-12 * sigma, steepest + 1 + 12 * sigma, step)
-    log_weights = math.log(step / (sigma * math.sqrt(2 * math.pi))) - x * x / (2 * sigma**2)
-    return Quadrature((2 * x - 1) / (2 * sigma**2), log_weights, 256 * UNIT, steepest)
+    def _misses(self, tilt: float, step: float, theta: float) -> Floats:
+        """Logs of bounds of the rule's error for the moduli on a path, by further turns."""
+        turns = self._angles()
+        turns = np.append(turns[turns < math.pi - theta - 0.05], 0.05)
+        lost = np.zeros(turns.size)
+        if not self.removing:
+            lost = -tilt / 2 * np.log(np.cos((theta + turns) / 2) * np.cos((theta - turns) / 2))
+        square = self._sigma**2
+        return np.asarray(-2 * math.pi * turns * square / step + turns**2 * square / 2 + lost + math.log(4))
+
+    def _step(self, tilt: float, y: float) -> float:
+        """A step of the rule whose error is below e^-50 at all frequencies up to y."""
+        angles, square = self._angles(), self._sigma**2
+        lost = 0.0 if self.removing else -tilt * np.log(np.cos(angles / 2))
+        needed = y / square + (_EXPONENT + angles**2 * square / 2 + lost) / (angles * square)
+        return 2 * math.pi / float(np.min(needed))
+
+    def _points(self, tilt: float, octave: int) -> _Points:
+        """The points for a tilt and all y up to an octave; the latest few are kept."""
+        found = self._latest.get((tilt, octave))
+        if found is None:
+            if len(self._latest) > 2 * octave + 4:
+                self._latest.clear()
+            found = self._latest[tilt, octave] = self._laid_out(tilt, 4 * self._sigma * 2.0**octave)
+        return found
+
+    def _laid_out(self, tilt: float, y: float) -> _Points:
+        sigma, q, keep = self._sigma, self._rate, self._keep
+        step = self._step(tilt, y)
+        x = self._places(tilt, step)
+        r = (2 * x - 1) / (2 * sigma**2)
+        # log s, by whichever form is accurate; where r is taken to be less than it is the other form counts.
+        excess = q * np.expm1(np.minimum(r, 600.0))
+        sum_ = np.logaddexp(math.log(keep), math.log(q) + r) if keep > 0 else r
+        logs = np.where(np.abs(excess) < 0.5, np.log1p(np.maximum(excess, -0.9)), sum_)
+        log_weights = math.log(step / (sigma * math.sqrt(2 * math.pi))) - (x / sigma) ** 2 / 2
+        shares = np.exp(math.log(q) + r - sum_)
+        if self.removing:
+            law = Tilted(logs, log_weights + logs, tilt, balanced=True, rounding=64 * UNIT)
+        else:
+            law = Tilted(-logs, log_weights, tilt, balanced=True, rounding=64 * UNIT)
+        return _Points(law, np.asarray(np.minimum(shares, 1.0)), step)
+
+    def _places(self, tilt: float, step: float) -> Floats:
+        """The points within 11 sigma of where the tilted mass is: from 0 to t + 1, or down to -q t.
+
+        And of 2, where that of r^2 is: of that K is made when q is small.
+        """
+        first, last = (0.0, max(tilt + 1, 2.0)) if self.removing else (-self._rate * tilt, 2.0)
+        margin = _REACH * self._sigma
+        windows = [(first - margin, last + margin)]
+        if self.removing and self._sigma < _NARROW:  # nothing is between the two records' own places
+            windows = [(-margin, margin), (last - margin, last + margin)]
+        ends = [(math.floor(low / step), math.ceil(high / step)) for low, high in windows]
+        if sum(high - low for low, high in ends) > _MOST_POINTS:
+            raise TooManyNodes
+        return np.concatenate([np.arange(low, high + 1, dtype=np.float64) for low, high in ends]) * step
+
+    @cached_property
+    def _sigma(self) -> float:
+        return float(self.exact_sigma)
+
+    @cached_property
+    def _rate(self) -> float:
+        return float(self.exact_rate)
+
+    @cached_property
+    def _keep(self) -> float:
+        """1 - q, of which a rounded q knows little when it is near 1."""
+        return float(1 - self.exact_rate)
