@@ -10,7 +10,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "ApproximateDP": "indistinct.composition",
     "Bracket": "indistinct.numbers",
+    "DensityPair": "indistinct.composition.density_pair",
+    "DiscreteGaussian": "indistinct.mechanisms",
     "DiscretePair": "indistinct.regions",
+    "ExponentialMechanism": "indistinct.mechanisms",
     "Gaussian": "indistinct.mechanisms",
     "GaussianDP": "indistinct.composition",
     "Geometric": "indistinct.mechanisms",
@@ -18,8 +21,10 @@ _HOMES = {
     "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
     "PureDP": "indistinct.composition",
+    "RandomizedResponse": "indistinct.mechanisms",
     "Region": "indistinct.regions",
     "RenyiDP": "indistinct.composition",
+    "Staircase": "indistinct.mechanisms",
     "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
     "ln": "indistinct.numbers",
@@ -28,7 +33,10 @@ _HOMES = {
 __all__ = [
     "ApproximateDP",
     "Bracket",
+    "DensityPair",
+    "DiscreteGaussian",
     "DiscretePair",
+    "ExponentialMechanism",
     "Gaussian",
     "GaussianDP",
     "Geometric",
@@ -36,8 +44,10 @@ __all__ = [
     "PoissonSubsampled",
     "PrivacyProfile",
     "PureDP",
+    "RandomizedResponse",
     "Region",
     "RenyiDP",
+    "Staircase",
     "ZeroConcentratedDP",
     "compose",
     "ln",
@@ -53,7 +63,17 @@ if TYPE_CHECKING:
         ZeroConcentratedDP,
         compose,
     )
-    from indistinct.mechanisms import Gaussian, Geometric, Laplace, PoissonSubsampled
+    from indistinct.composition.density_pair import DensityPair
+    from indistinct.mechanisms import (
+        DiscreteGaussian,
+        ExponentialMechanism,
+        Gaussian,
+        Geometric,
+        Laplace,
+        PoissonSubsampled,
+        RandomizedResponse,
+        Staircase,
+    )
     from indistinct.numbers import Bracket, ln
     from indistinct.regions import DiscretePair, Region
 

@@ -9,12 +9,14 @@ from indistinct.composition.contour import ContourComposition
 from indistinct.composition.curved import CurvedComposition
 from indistinct.composition.direction import Direction, Steering
 from indistinct.composition.disclosure import Disclosure
+from indistinct.composition.enumerated import EnumeratedComposition
 from indistinct.composition.evaluators import Evaluator, evaluator_of
 from indistinct.composition.gauss import GaussianComposition
 from indistinct.composition.losses.gaussian import GaussianLoss
 from indistinct.composition.losses.law import LossLaw
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.parts import Contributions
+from indistinct.composition.refined import RefinedDirection
 from indistinct.numbers import Bracket
 from indistinct.numbers.balls import ball, bracket_of, precision
 
@@ -26,9 +28,17 @@ _FEW = 200
 _INFINITE = Bracket(math.inf, math.inf)
 
 
-def directions_of(contributions: Contributions) -> tuple[Direction, ...]:
+def directions_of(contributions: Contributions) -> tuple[Direction | RefinedDirection, ...]:
     """One direction, or two where the neighbouring databases make a difference."""
+    if contributions.enclosed:
+        return tuple(RefinedDirection(lambda level, i=i: _enclosed(contributions, level, i)) for i in range(2))  # type: ignore[misc]  # i is bound
     return tuple(_direction(contributions, laws) for laws in contributions.directions)
+
+
+def _enclosed(contributions: Contributions, level: int, which: int) -> tuple[Direction, Direction]:
+    """What dominates and what is dominated, in one of both directions."""
+    upper, lower = (_direction(side, side.directions[which]) for side in contributions.at(level))
+    return upper, lower
 
 
 def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...]) -> Direction:
@@ -41,7 +51,7 @@ def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ..
         evaluator = curved = CurvedComposition(everything, contributions.curves)
         steering = Steering(curved.cumulants, whole.steepest if everything else math.inf)
     elif laws or (contributions.gaussian and contributions.responses.groups):
-        evaluator = whole
+        evaluator = EnumeratedComposition.of(everything) or whole
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)
     else:

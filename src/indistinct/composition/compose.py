@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from indistinct.composition.guarantees import Promise
-from indistinct.composition.parts import Mechanism, Thing
+from indistinct.composition.parts import Thing
 from indistinct.composition.profile import PrivacyProfile
 from indistinct.errors import InvalidParameter
 from indistinct.numbers.reading import LARGEST_COUNT, read_count
 
 __all__ = ["compose"]
 
-Part = Promise | Mechanism | PrivacyProfile
+Part = Thing | PrivacyProfile
 
 
 def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
@@ -74,7 +73,7 @@ def _counted(things: Mapping[Any, object] | Iterable[Part]) -> dict[Thing, int]:
 
 
 def _checked(thing: Part) -> Part:
-    if not isinstance(thing, Promise | Mechanism | PrivacyProfile):
+    if not isinstance(thing, Thing | PrivacyProfile):
         raise InvalidParameter(
             "a composed thing", thing, "be a guarantee such as PureDP('0.1') or a mechanism", instead=_EXAMPLE
         )

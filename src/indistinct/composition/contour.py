@@ -217,7 +217,8 @@ class ContourComposition:
             logarithms += times * part
             # With a factor p of the product right to d, p^n is right to (|p| + d)^n - |p|^n.
             rounded = doubt.constant + (doubt.relative + (len(self.laws) + 8) * UNIT) * np.abs(part)
-            doubts += times * (rounded + np.log1p(doubt.slope * y * np.exp(np.minimum(-part.real, _LARGEST_EXPONENT))))
+            factors = np.exp(np.minimum(-part.real, _LARGEST_EXPONENT))
+            doubts += times * (rounded + np.log1p((doubt.floor + doubt.slope * y) * factors))
         ends = (nodes == 0) | ((nodes == count - 1) & (self._lattice is not None))
         weights = np.where(ends, 0.5, 1.0) * step / math.pi
         own, aliases, lattice = self.doubt(tilt), (right, left), self._lattice

@@ -56,6 +56,15 @@ class Steering:
             low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
         return max(at(low)[0], 0.0), low
 
+    def tilt_at(self, epsilon: float) -> float:
+        """The saddle at an epsilon, or the end of the range."""
+        low, high = 1e-9, self.steepest
+        for _ in range(60):
+            middle = math.sqrt(low * high)
+            excess = self.cumulants(middle)[1] - 1 / middle - 1 / (1 + middle) - epsilon
+            low, high = (middle, high) if excess < 0 else (low, middle)
+        return low
+
     def enough(self, log_delta: float, tilt: float) -> float:
         """An epsilon at which delta is below e^log_delta for certain."""
         value = self.cumulants(tilt)[0]
@@ -76,7 +85,7 @@ class Direction:
         self.disclosure = disclosure
         self.evaluator = evaluator
         self.largest = largest
-        self._steering = steering
+        self.steering = steering
         self._contour = contour
 
     def is_certainly_within(self, epsilon: float, delta: Fraction) -> bool:
@@ -88,6 +97,11 @@ class Direction:
         with precision(_BITS):
             disclosed = self.disclosure.ball()
             return bool(disclosed + (1 - disclosed) * self._contour.at_most(Fraction(epsilon)) <= ball(delta))
+
+    def disclosed(self) -> Bracket:
+        """What the parts' own deltas make."""
+        with precision(_BITS):
+            return bracket_of(self.disclosure.ball())
 
     def delta(self, epsilon: Epsilon) -> Bracket:
         """The bracket of the least delta at an epsilon."""
@@ -135,9 +149,9 @@ class Direction:
 
     def _crossing(self, beyond: arb) -> Bracket:
         log_delta = float(beyond.mid().log())
-        guess, tilt = self._steering.guess(log_delta)
+        guess, tilt = self.steering.guess(log_delta)
         largest = self.largest
         if not math.isfinite(largest.upper):
-            enough = self._steering.enough(float(beyond.lower().log().lower()) - 1e-9, tilt)
+            enough = self.steering.enough(float(beyond.lower().log().lower()) - 1e-9, tilt)
             largest = Bracket(enough, enough)
         return least_epsilon(self.evaluator.delta, beyond, largest, guess, -max(tilt, 1e-3))

@@ -6,7 +6,7 @@ Multiplicity is multiplied in here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
@@ -20,11 +20,14 @@ from indistinct.composition.guarantees import (
     key,
 )
 from indistinct.composition.losses.curves import ConcentratedCurve, RenyiCurve
+from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.law import Adjacency, Curve, LossLaw, PrivacyLoss
+from indistinct.composition.losses.pair import discrete_loss
 from indistinct.composition.responses import Responses
 from indistinct.errors import InvalidParameter
+from indistinct.regions import DiscretePair
 
-__all__ = ["Contributions", "Mechanism", "Thing", "contributions_of", "plain_parts"]
+__all__ = ["Contributions", "Mechanism", "Thing", "contributions_of", "loss_of", "plain_parts"]
 
 
 @runtime_checkable
@@ -32,12 +35,24 @@ class Mechanism(Protocol):
     """Anything that knows its privacy loss: a guarantee that says all of it, a dominating pair, or a bound."""
 
     @property
-    def loss(self) -> Promise | PrivacyLoss | Curve:
+    def loss(self) -> Promise | PrivacyLoss | EnclosedLoss | Curve:
         """What the accountant must know."""
         ...
 
 
-Thing = Promise | Mechanism
+Thing = Promise | Mechanism | DiscretePair
+"""What can be composed; a discrete pair is the mechanism with these two output laws."""
+
+
+def loss_of(thing: Thing) -> Promise | PrivacyLoss | EnclosedLoss | Curve:
+    """What the accountant knows of a thing: a promise is its own, a discrete pair's is exact."""
+    match thing:
+        case DiscretePair():
+            return discrete_loss(thing)
+        case Mechanism():
+            return thing.loss
+        case _:
+            return thing
 
 
 @dataclass(frozen=True)
@@ -50,11 +65,21 @@ class Contributions:
     """The sum of mu^2."""
     losses: tuple[tuple[PrivacyLoss, int], ...]
     curves: tuple[tuple[Curve, int], ...]
+    enclosed: tuple[tuple[EnclosedLoss, int], ...] = ()
+
+    def at(self, level: int) -> tuple[Contributions, Contributions]:
+        """From above and from below, with the enclosed losses at a level of fineness."""
+        laws = [(loss.laws(level), times) for loss, times in self.enclosed]
+        upper, lower = (
+            replace(self, losses=(*self.losses, *((pair[side], times) for pair, times in laws)), enclosed=())
+            for side in (0, 1)
+        )
+        return upper, lower
 
     @property
     def are_equal_responses(self) -> bool:
         """Whether it is so many equal randomised responses, disclosures apart, and nothing else."""
-        return len(self.responses.groups) == 1 and not (self.gaussian or self.losses or self.curves)
+        return len(self.responses.groups) == 1 and not (self.gaussian or self.losses or self.curves or self.enclosed)
 
     @property
     def directions(self) -> tuple[tuple[tuple[LossLaw, int], ...], ...]:
@@ -71,8 +96,9 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
     gaussian = Fraction(0)
     losses: list[tuple[PrivacyLoss, int]] = []
     curves: list[tuple[Curve, int]] = []
+    enclosed: list[tuple[EnclosedLoss, int]] = []
     for thing, times in parts:
-        loss = thing if isinstance(thing, Promise) else thing.loss
+        loss = loss_of(thing)
         match loss:
             case PureDP(epsilon):
                 responses.append((epsilon, times))
@@ -88,15 +114,19 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
                 curves.append((RenyiCurve(order, level), times))
             case PrivacyLoss():
                 losses.append((loss, times))
+            case EnclosedLoss():
+                enclosed.append((loss, times))
             case _:
                 curves.append((loss, times))
-    _check_adjacency(loss for loss, times in losses if times)
+    adjacencies = [loss.adjacency for loss, times in losses if times]
+    _check_adjacency([*adjacencies, *(loss.adjacency for loss, times in enclosed if times)])
     return Contributions(
         tuple((delta, times) for delta, times in disclosures.values() if delta and times),
         Responses.of(responses),
         gaussian,
         tuple((loss, times) for loss, times in losses if times),
         tuple((curve, times) for curve, times in curves if times),
+        tuple((loss, times) for loss, times in enclosed if times),
     )
 
 
@@ -104,7 +134,7 @@ def plain_parts(parts: Iterable[tuple[Thing, int]]) -> tuple[tuple[PureDP | Appr
     """The parts as (epsilon, delta) guarantees, for theorems that speak of these alone; others are refused."""
     plain = []
     for thing, times in parts:
-        loss = thing if isinstance(thing, Promise) else thing.loss
+        loss = loss_of(thing)
         if not isinstance(loss, PureDP | ApproximateDP):
             raise InvalidParameter(
                 "each part",
@@ -116,8 +146,8 @@ def plain_parts(parts: Iterable[tuple[Thing, int]]) -> tuple[tuple[PureDP | Appr
     return tuple(plain)
 
 
-def _check_adjacency(losses: Iterable[PrivacyLoss]) -> None:
-    kinds: set[Adjacency] = {loss.adjacency for loss in losses if loss.adjacency is not None}
+def _check_adjacency(adjacencies: Iterable[Adjacency | None]) -> None:
+    kinds = {adjacency for adjacency in adjacencies if adjacency is not None}
     if len(kinds) > 1:
         raise InvalidParameter(
             "the composition",

@@ -11,8 +11,9 @@ import numpy as np
 
 from indistinct.composition.assembly import directions_of
 from indistinct.composition.parts import Thing, contributions_of
+from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, NaturalLog, read_delta, read_epsilon
-from indistinct.numbers.balls import arb, bracket_of, exact, precision
+from indistinct.numbers.balls import arb, exact, precision
 from indistinct.numbers.logarithm import bracket_of as floats_around
 from indistinct.numbers.logarithm import exponential
 from indistinct.numbers.reading import LARGEST_COUNT, LARGEST_EPSILON
@@ -21,9 +22,10 @@ from indistinct.regions import Region, Tangent, TradeOff
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from indistinct.composition.explanation import Explanation
+
 __all__ = ["PrivacyProfile"]
 
-_BITS = 192
 _TANGENTS = 200
 _INVISIBLE = Fraction(1, 10**9)
 
@@ -58,8 +60,7 @@ class PrivacyProfile:
     @cached_property
     def disclosure(self) -> Bracket:
         """The delta that remains at every epsilon: 1 - prod (1 - delta_i), what the parts' own deltas make."""
-        with precision(_BITS):
-            return _worst(bracket_of(direction.disclosure.ball()) for direction in self._directions)
+        return _worst(direction.disclosed() for direction in self._directions)
 
     @cached_property
     def largest_epsilon(self) -> Bracket:
@@ -117,6 +118,28 @@ class PrivacyProfile:
         from indistinct.composition.display import draw
 
         return draw(self.region(), axes, label=f"{self.times:,} uses")
+
+    def explain(self, delta: object = None, *, epsilon: object = None) -> Explanation:
+        """What each part makes of the loss and of the disclosure, at a delta or at an epsilon.
+
+        >>> from indistinct import ApproximateDP, PureDP, compose
+        >>> print(compose({PureDP("0.1"): 100, ApproximateDP("0.01", "1e-9"): 500}).explain(delta="1e-6"))
+        epsilon 5.05962 at delta 1e-06; the bracket's relative width is ..., as asked
+        <BLANKLINE>
+        part                            uses   loss  disclosure  method
+        PureDP('0.1')                    100  94.8%        0.0%  exact transform
+        ApproximateDP('0.01', '1e-09')   500   5.2%      100.0%  exact transform
+        """
+        if (delta is None) == (epsilon is None):
+            raise InvalidParameter("what to explain", (delta, epsilon), "be given by either delta or epsilon")
+        from indistinct.composition.explanation import explanation_of
+
+        if epsilon is None:
+            target = read_delta("delta", delta)
+            around = Bracket.exactly(target)
+            return explanation_of(self.parts, self._directions, self.epsilon(target), around)
+        level = read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT)
+        return explanation_of(self.parts, self._directions, floats_around(level), self.delta(level))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{part!r}: {times:,}" for part, times in self.parts[:3])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from mpmath import mpc
 
-from indistinct import Geometric, Laplace
+from indistinct import Geometric, Laplace, Staircase
 from indistinct.composition.losses import (
     AtomsLoss,
     GaussianLoss,
@@ -25,11 +25,11 @@ from indistinct.composition.losses import (
     ResponsesLoss,
     SubsampledLoss,
     discrete_gaussian_loss,
-    staircase_loss,
-    three_way_loss,
 )
 from indistinct.composition.losses.law import Cumulants, Doubt, PrivacyLoss, bound_by_spread
+from indistinct.composition.losses.three_way import three_way_pair
 from indistinct.composition.responses import Responses
+from indistinct.numbers.balls import ball
 from tests.composition.losses import truth
 
 F = Fraction
@@ -48,11 +48,15 @@ class Case:
 
 
 def only_law(thing: object) -> LossLaw:
-    assert isinstance(thing, Laplace | Geometric)
+    assert isinstance(thing, Laplace | Geometric | Staircase)
     loss = thing.loss
     assert isinstance(loss, PrivacyLoss)
     assert loss.forward is loss.backward
     return loss.forward
+
+
+def three_way(epsilon: F, certain: F) -> LossLaw:
+    return three_way_pair(epsilon, ball(certain)).forward
 
 
 def cases() -> list[Case]:
@@ -61,13 +65,13 @@ def cases() -> list[Case]:
         found += [
             Case(f"response {float(e)}", ResponsesLoss(Responses.of([(e, 1)])), truth.response(e)),
             Case(f"geometric 3 {float(e)}", only_law(Geometric(3, epsilon=e)), truth.geometric(3, e)),
-            Case(f"three-way {float(e)}", three_way_loss(e, 0.375), truth.three_way(e, F(3, 8))),
+            Case(f"three-way {float(e)}", three_way(e, F(3, 8)), truth.three_way(e, F(3, 8))),
         ]
     found += [Case(f"Laplace {e}", only_law(Laplace(epsilon=e)), truth.laplace(F(e))) for e in ("1e-9", "0.7")]
     found += [
         Case("geometric 200", only_law(Geometric(200, epsilon="1e-3")), truth.geometric(200, F(1, 1000))),
-        Case("staircase", staircase_loss(F(2), 0.25), truth.staircase(F(2), F(1, 4))),
-        Case("staircase, wide steps", staircase_loss(F(5), 0.75), truth.staircase(F(5), F(3, 4))),
+        Case("staircase", only_law(Staircase(epsilon=2, gamma="1/4")), truth.staircase(F(2), F(1, 4))),
+        Case("staircase, wide steps", only_law(Staircase(epsilon=5, gamma="3/4")), truth.staircase(F(5), F(3, 4))),
         Case("discrete Gaussian", discrete_gaussian_loss(1, F(1)), truth.discrete_gaussian(1, F(1), 100)),
         Case("narrow discrete Gaussian", discrete_gaussian_loss(2, F(1, 4)), truth.discrete_gaussian(2, F(1, 4), 200)),
         Case("Gaussian", GaussianLoss(0.3), truth.gaussian(F(0.3)), 30.0),
@@ -146,7 +150,7 @@ def test_the_largest_loss_is_never_below_the_truth(epsilon: str) -> None:
     laws = [
         only_law(Laplace(epsilon=epsilon)),
         only_law(Geometric(3, epsilon=epsilon)),
-        three_way_loss(F(epsilon), 0.3),
+        three_way(F(epsilon), F(3, 10)),
     ]
     for law in laws:
         assert F(epsilon) <= F(law.largest) <= F(epsilon) * (1 + F(1, 10**14))

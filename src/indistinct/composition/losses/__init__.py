@@ -7,7 +7,6 @@ from indistinct.composition.losses.gaussian import GaussianLoss
 from indistinct.composition.losses.laplace import LaplaceLoss
 from indistinct.composition.losses.law import Adjacency, Curve, LossLaw, PrivacyLoss
 from indistinct.composition.losses.responses import ResponsesLoss
-from indistinct.composition.losses.staircase import staircase_loss, three_way_loss
 from indistinct.composition.losses.subsampled import SubsampledLoss
 
 __all__ = [
@@ -24,6 +23,4 @@ __all__ = [
     "ResponsesLoss",
     "SubsampledLoss",
     "discrete_gaussian_loss",
-    "staircase_loss",
-    "three_way_loss",
 ]

@@ -16,13 +16,15 @@ from indistinct.composition.losses.sums import Tilted
 
 __all__ = ["AtomsLoss"]
 
+_STEEPEST = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class AtomsLoss:
-    """Finite losses with their probabilities under the null law, given that the loss is finite.
+    """Finite losses, less a `shift`, with their probabilities under the null law, given that the loss is finite.
 
-    Losses are right to 4 units in the last place, probabilities to a relative `rounding`, except that of the loss
-    0, whose error may be as large absolutely.
+    Losses and shift are right to 4 units in the last place, probabilities to a relative `rounding`, except that of
+    the loss 0, whose error may be as large absolutely.
     """
 
     losses: Floats
@@ -32,7 +34,8 @@ class AtomsLoss:
     """Finite where the atoms are the part of an infinite law that matters at tilts up to here."""
     lattice: LossLattice | None = None
     balanced: bool = False
-    """Whether E e^-L = 1 exactly, as for laws of which neither makes possible what the other does not."""
+    """Whether E e^-l = 1 exactly, l before the shift: laws of which neither makes possible what the other does not."""
+    shift: float = 0.0
     rounding: float = 16 * UNIT
     _latest: dict[float, Tilted] = field(default_factory=dict, init=False, repr=False)
 
@@ -59,8 +62,8 @@ class AtomsLoss:
     def largest(self) -> float:
         if math.isfinite(self.unbounded_from):
             return math.inf
-        largest = float(np.max(self.losses))
-        return largest + abs(largest) * 8 * UNIT
+        largest = float(np.max(self.losses)) + self.shift
+        return largest + (abs(largest) + 2 * abs(self.shift)) * 8 * UNIT
 
     @cached_property
     def steepest(self) -> float:
@@ -68,7 +71,7 @@ class AtomsLoss:
         if math.isfinite(self.unbounded_from):
             return self.unbounded_from
         distinct = np.unique(self.losses)
-        return 60.0 / float(distinct[-1] - distinct[-2]) if distinct.size > 1 else 1e3
+        return min(60.0 / float(distinct[-1] - distinct[-2]), _STEEPEST) if distinct.size > 1 else 1e3
 
     @property
     def smoothness(self) -> float:
@@ -79,13 +82,15 @@ class AtomsLoss:
         return int(self.losses.size)
 
     def cumulants(self, tilt: float) -> Cumulants:
-        return self._tilted(tilt).cumulants
+        found = self._tilted(tilt).cumulants
+        return Cumulants(found.value + tilt * self.shift, found.mean + self.shift, found.variance)
 
     def doubt(self, tilt: float) -> Doubt:
-        return self._tilted(tilt).doubt
+        found, moved = self._tilted(tilt).doubt, 8 * UNIT * abs(self.shift)
+        return found._replace(value=found.value + tilt * moved, slope=found.slope + moved)
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
-        return self._tilted(tilt).log_ratio(y)
+        return self._tilted(tilt).log_ratio(y) + 1j * y * self.shift
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
         return bound_by_spread(self, tilt, centres, reach)

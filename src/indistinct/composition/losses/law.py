@@ -57,13 +57,14 @@ class Doubt(NamedTuple):
     """How far floats may be from the truth, at one tilt.
 
     K is right up to `value`. The log ratio r at y is right up to `constant` + `relative` |r|, e^r to a further
-    `slope` y, absolutely.
+    `floor` + `slope` y, absolutely.
     """
 
     value: float
     constant: float
     relative: float
     slope: float
+    floor: float = 0.0
 
 
 class LossLaw(Protocol):
