@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from indistinct.composition.losses import Adjacency, PrivacyLoss, SubsampledLoss
 from indistinct.composition.losses.subsampled import gaussian_quadrature
+from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.numbers.reading import read_probability
@@ -27,6 +29,8 @@ class PoissonSubsampled:
     4.02844
     """
 
+    knobs: ClassVar[tuple[Knob, ...]]
+
     mechanism: Gaussian
     rate: Fraction
 
@@ -44,3 +48,25 @@ class PoissonSubsampled:
         points = gaussian_quadrature(float(self.mechanism.sigma / self.mechanism.sensitivity))
         removing, adding = (SubsampledLoss(points, float(self.rate), way) for way in (True, False))
         return PrivacyLoss(removing, adding, Adjacency.ADD_REMOVE)
+
+
+def _of_sigma(sigma: Fraction, rate: object, sensitivity: object = 1) -> PoissonSubsampled:
+    return PoissonSubsampled(Gaussian(sensitivity, sigma), rate)
+
+
+PoissonSubsampled.knobs = (
+    Knob(
+        "sigma",
+        quiets=True,
+        because="Gaussian noise of a larger sigma is that of a smaller one with independent noise added",
+        least=Fraction(1, 20),
+        build=_of_sigma,
+    ),
+    Knob(
+        "rate",
+        quiets=False,
+        because="a sample at a smaller rate is a sample of a sample at a larger one, as far as one record can tell",
+        least=Fraction(1, 10**12),
+        most=Fraction(1),
+    ),
+)
