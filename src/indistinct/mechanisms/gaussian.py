@@ -31,6 +31,7 @@ class Gaussian:
             quiets=True,
             because="Gaussian noise of a larger sigma is that of a smaller one with independent noise added",
             formulas=gaussian_sigmas,
+            at_deviation=lambda deviation, _: deviation,
         ),
     )
 

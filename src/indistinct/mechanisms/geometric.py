@@ -39,6 +39,7 @@ class Geometric:
             quiets=False,
             because="geometric noise of a smaller epsilon is that of a larger one with independent noise added",
             formulas=pure_levels,
+            at_deviation=lambda deviation, sensitivity: 2 * sensitivity * math.asinh(1 / (math.sqrt(2) * deviation)),
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -31,6 +32,7 @@ class Laplace:
             quiets=True,
             because="Laplace noise of a larger scale is that of a smaller one with independent noise added",
             formulas=laplace_scales,
+            at_deviation=lambda deviation, _: deviation / math.sqrt(2),
         ),
     )
 

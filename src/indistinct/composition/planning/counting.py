@@ -137,7 +137,8 @@ class _Search:
             return max(near, (self._fits + high) // 2)
         low = max(between)
         if self._exceeds is None:
-            return None if low == self._limit else min(low + width, self._limit)
+            hopeless = low == self._limit or verdict.low == -math.inf
+            return None if hopeless else min(low + width, self._limit)
         return (low + self._exceeds) // 2 if self._exceeds - low > 1 else None
 
     def profile(self, times: int) -> PrivacyProfile:

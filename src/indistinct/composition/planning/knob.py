@@ -35,6 +35,8 @@ class Knob:
     """How to make the mechanism from this and the fixed parameters, where it is not the class itself."""
     formulas: Formulas | None = None
     """What the theorems in closed form say of it."""
+    at_deviation: Callable[[float, float], float] | None = None
+    """The value at which the noise has a standard deviation, for a sensitivity; where noise is added at all."""
 
 
 @runtime_checkable
