@@ -18,11 +18,15 @@ _HOMES = {
     "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
     "PureDP": "indistinct.composition",
+    "Query": "indistinct.composition.planning",
     "Region": "indistinct.regions",
     "RenyiDP": "indistinct.composition",
     "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
+    "how_many": "indistinct.composition.planning",
+    "least_noise": "indistinct.composition.planning",
     "ln": "indistinct.numbers",
+    "split": "indistinct.composition.planning",
 }
 
 __all__ = [
@@ -36,11 +40,15 @@ __all__ = [
     "PoissonSubsampled",
     "PrivacyProfile",
     "PureDP",
+    "Query",
     "Region",
     "RenyiDP",
     "ZeroConcentratedDP",
     "compose",
+    "how_many",
+    "least_noise",
     "ln",
+    "split",
 ]
 
 if TYPE_CHECKING:
@@ -53,6 +61,7 @@ if TYPE_CHECKING:
         ZeroConcentratedDP,
         compose,
     )
+    from indistinct.composition.planning import Query, how_many, least_noise, split
     from indistinct.mechanisms import Gaussian, Geometric, Laplace, PoissonSubsampled
     from indistinct.numbers import Bracket, ln
     from indistinct.regions import DiscretePair, Region

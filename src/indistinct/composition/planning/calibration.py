@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from indistinct.composition.compose import Part, compose
+from indistinct.composition.guarantees import spelled
 from indistinct.composition.parts import Thing
 from indistinct.composition.planning.budget import Budget
 from indistinct.composition.planning.crossing import Crossing
@@ -57,6 +58,11 @@ class Calibration:
         """delta at the epsilon of the budget; the upper end is within the budget."""
         return self.budget.spent(self.profile)
 
+    @property
+    def spelled(self) -> str:
+        """The certified value as text that is read back exactly; the search chooses values that have a short one."""
+        return spelled(self.value).strip("'")
+
     def __str__(self) -> str:
         head = f"{'theorem':<24}{self.unknown:>18}{'of the least':>14}   source"
         lines = [f"{name:<24}{value:>18}{share:>14}   {source}" for name, value, share, source in self._rows()]
@@ -80,11 +86,11 @@ class Calibration:
             value = formula.value.upper if self.quiets else formula.value.lower
             share = f"{100 * value / float(self.value):.2f} %" if self.value else ""
             rows.append((formula.theorem, f"{value:.10g}", share, formula.source))
-        return [*rows, ("certified", _decimal(self.value), "100 %", "exact composition")]
+        return [*rows, ("certified", self.spelled, "100 %", "exact composition")]
 
     def _meaning(self) -> str:
         other = self.bracket.lower if self.quiets else self.bracket.upper
-        enough = f"{self.unknown} = {_decimal(self.value)} is proven to be enough"
+        enough = f"{self.unknown} = {self.spelled} is proven to be enough"
         if other in (0, math.inf):
             return f"{enough}; how near it is to the least is not proven."
         side = "smaller" if self.quiets else "larger"
@@ -183,7 +189,3 @@ def _bracket(knob: Knob, enough: Fraction, short: Fraction | None) -> Bracket:
         return Bracket(0.0 if short is None else float_below(short), float_above(enough))
     return Bracket(float_below(enough), math.inf if short is None else float_above(short))
 
-
-def _decimal(value: Fraction) -> str:
-    """The value as a decimal; the search chooses such that have a short one."""
-    return f"{float(value):.17g}" if Fraction(repr(float(value))) != value else repr(float(value))

@@ -94,9 +94,7 @@ def how_many(
 class _Search:
     """Counts that are proven to fit, and counts that are proven not to."""
 
-    def __init__(
-        self, one: PrivacyProfile, others: tuple[tuple[Thing, int], ...], budget: Budget, limit: int
-    ) -> None:
+    def __init__(self, one: PrivacyProfile, others: tuple[tuple[Thing, int], ...], budget: Budget, limit: int) -> None:
         self._one = one
         self._others = others
         self._budget = budget

@@ -172,10 +172,8 @@ def split(
     if minimise not in ("total", "worst"):
         raise InvalidParameter("minimise", minimise, 'be "total" or "worst"')
     search = _Search(queries, budget)
-    if minimise == "worst":
-        deviations = [float(query.weight) ** -0.5 for query in queries]
-    else:
-        deviations = search.least_total()
+    alike = [float(query.weight) ** -0.5 for query in queries]
+    deviations = alike if minimise == "worst" else search.least_total()
     size = math.sqrt(sum(query.times for query in queries)) * max(float(query.sensitivity) for query in queries)
     crossing = Crossing(
         lambda factor: search.parts([float(factor) * each for each in deviations]),
@@ -227,8 +225,8 @@ class _Search:
 
     def _total(self, deviations: Sequence[float]) -> float:
         return sum(
-            times * float(query.weight) * mechanism.variance
-            for query, (mechanism, times) in zip(self._queries, self.parts(deviations), strict=True)
+            query.times * float(query.weight) * float(query.with_deviation(deviation).variance)
+            for query, deviation in zip(self._queries, deviations, strict=True)
         )
 
     def _moved(self, deviations: list[float], damping: float) -> list[float]:
