@@ -61,6 +61,7 @@ PoissonSubsampled.knobs = (
         because="Gaussian noise of a larger sigma is that of a smaller one with independent noise added",
         least=Fraction(1, 20),
         build=_of_sigma,
+        settled_by=frozenset({"mechanism"}),
     ),
     Knob(
         "rate",

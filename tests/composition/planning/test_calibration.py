@@ -26,8 +26,8 @@ from indistinct import (
 )
 from indistinct.composition import classic_sigma
 from indistinct.composition.conversions import largest_rho
-from indistinct.composition.planning import Calibration
-from indistinct.composition.planning.crossing import CLOSE
+from indistinct.composition.planning import Budget, Calibration
+from indistinct.composition.planning.crossing import CLOSE, Crossing
 from indistinct.errors import InvalidParameter
 
 
@@ -126,14 +126,21 @@ def test_one_gaussian_answer_by_the_table(epsilon: str, delta: str, sigma: float
         (Geometric, {}, 50, "ln(3)", "1e-4", lambda v: Geometric(epsilon=v)),
         (ApproximateDP, {"each_delta": "1e-9"}, 100, 1, "1e-6", lambda v: ApproximateDP(v, "1e-9")),
         (GaussianDP, {}, 10, 3, "1e-30", GaussianDP),
-        (PoissonSubsampled, {"rate": "0.01"}, 300, 1, "1e-5", lambda v: PoissonSubsampled(Gaussian(sigma=v), "0.01")),
         (
             PoissonSubsampled,
-            {"mechanism": Gaussian(sigma=1)},
-            300,
-            1,
-            "1e-5",
-            lambda v: PoissonSubsampled(Gaussian(sigma=1), v),
+            {"rate": "0.004"},
+            10**5,
+            9,
+            "1e-6",
+            lambda v: PoissonSubsampled(Gaussian(sigma=v), "0.004"),
+        ),
+        (
+            PoissonSubsampled,
+            {"mechanism": Gaussian(sigma="0.9")},
+            10**5,
+            8,
+            "1e-6",
+            lambda v: PoissonSubsampled(Gaussian(sigma="0.9"), v),
         ),
     ],
 )
@@ -204,10 +211,18 @@ def test_currencies_without_a_pair_prove_no_other_end() -> None:
     assert least_noise(RenyiDP, order=20, times=4, epsilon=2, delta="1e-6").spent.upper <= 1e-6
 
 
-def test_everything_fits_where_a_limit_is_reached() -> None:
-    plan = least_noise(PoissonSubsampled, mechanism=Gaussian(sigma=10), epsilon=5, delta="1e-6", unknown="rate")
-    assert plan.value == 1
-    assert math.isinf(plan.bracket.upper)
+@pytest.mark.parametrize("most", ["1/100", "1/1000"])
+def test_everything_fits_where_a_limit_is_reached(most: str) -> None:
+    search = Crossing(
+        lambda mu: [(GaussianDP(mu), 1)],
+        Budget.of(1, "1e-6"),
+        quiets=False,
+        least=Fraction(1, 10**9),
+        most=Fraction(most),
+    )
+    found = search.find(1e-5)
+    assert found is not None
+    assert (found.enough, found.insufficient) == (Fraction(most), None)
 
 
 def test_the_formulas_beside() -> None:
@@ -228,7 +243,7 @@ def test_the_formulas_beside() -> None:
     assert len(gaussian.formulas) == 3
     for formula in gaussian.formulas:
         assert formula.value.lower > gaussian.value
-    assert {formula.source for formula in least_noise(Laplace, times=5, epsilon=2, delta="1e-6").formulas} == {
+    assert {formula.source for formula in least_noise(Laplace, times=1000, epsilon=2, delta="1e-6").formulas} == {
         "KOV Theorem 3.1",
         "Dwork and Roth Theorem 3.20",
         "KOV Theorem 3.3",

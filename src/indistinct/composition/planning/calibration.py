@@ -188,4 +188,3 @@ def _bracket(knob: Knob, enough: Fraction, short: Fraction | None) -> Bracket:
     if knob.quiets:
         return Bracket(0.0 if short is None else float_below(short), float_above(enough))
     return Bracket(float_below(enough), math.inf if short is None else float_above(short))
-

@@ -30,6 +30,7 @@ _MOST_ESTIMATES = 120
 _MOST_VERDICTS = 24
 _LONGEST_STEP = 2.0
 _SHARE = 0.02
+_WIDENINGS = 8
 
 Parts = Sequence[tuple[Thing, int]]
 
@@ -65,7 +66,7 @@ class Crossing:
         """The least value that fits, beginning near `start`; None if no value does."""
         quick = has_quick_answer(self._parts(Fraction(start)))
         closeness = _SHARP if quick and self._budget.delta else CLOSE
-        self._digits = 2 - round(math.log10(closeness))
+        self._digits = 3 - round(math.log10(closeness))
         place, slope = self._estimated(self._sign * math.log(start), closeness / 100)
         return self._decided(place, slope, closeness)
 
@@ -127,8 +128,6 @@ class Crossing:
         last: tuple[float, float] | None = None
         for _ in range(_MOST_VERDICTS):
             value = self._value(point)
-            if value in self._judged:  # the last digits are reached
-                break
             verdict = self._verdict(value)
             point = self._place(value)
             if value in self._ends and verdict.fits == (value == self._end(-1)):
@@ -143,7 +142,13 @@ class Crossing:
                 break
             hit = (verdict.fits, verdict.exceeds)[aim < 0]
             margin = max(closeness / 50 if hit else 3 * margin, min(_SHARE * abs(fitting - point), 0.5))
-            following = self._next(point, fitting, failing, margin)
+            for _ in range(_WIDENINGS):
+                following = self._next(point, fitting, failing, margin)
+                if self._value(following) not in self._judged:
+                    break
+                margin *= 4  # the step was too small for the digits
+            else:
+                break
             point, aim = following, 1 if following > point else -1
         if self._enough is None:
             return None

@@ -12,9 +12,7 @@ from indistinct.composition.parts import Thing
 from indistinct.composition.planning.formulas import Formulas, pure_levels
 from indistinct.errors import InvalidParameter
 
-__all__ = ["ASSUMED", "Adjustable", "Knob", "chosen_knob"]
-
-ASSUMED = "assumed, not proven: that {name} further on this side tells less"
+__all__ = ["Adjustable", "Knob", "chosen_knob"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,8 @@ class Knob:
     most: Fraction = Fraction(10**15)
     build: Callable[..., Thing] | None = None
     """How to make the mechanism from this and the fixed parameters, where it is not the class itself."""
+    settled_by: frozenset[str] = frozenset()
+    """Other parameters that, once given, leave nothing of this one to be found."""
     formulas: Formulas | None = None
     """What the theorems in closed form say of it."""
     at_deviation: Callable[[float, float], float] | None = None
@@ -62,7 +62,11 @@ def chosen_knob(mechanism: Any, unknown: str | None, fixed: Mapping[str, object]
             )
         return Knob(unknown or "the parameter", quiets=True, because="")
     names = [knob.name for knob in knobs]
-    open_ = [knob for knob in knobs if (unknown is None or knob.name == unknown) and knob.name not in fixed]
+    open_ = [
+        knob
+        for knob in knobs
+        if (unknown is None or knob.name == unknown) and not fixed.keys() & {knob.name, *knob.settled_by}
+    ]
     if not open_:
         raise InvalidParameter("unknown", unknown, f"be one of {', '.join(names)}, and not be given as well")
     return open_[0]
