@@ -59,7 +59,7 @@ def classic_sigma(epsilon: object, delta: object, sensitivity: object = 1) -> Br
     every epsilon, is 1 / `conversions.largest_mu`.
 
     >>> print(classic_sigma("0.5", "1e-5"))
-    9.68961052521
+    9.68961052522
     """
     level, budget, _, width = _arguments(epsilon, delta, 1, sensitivity)
     if sign_of_sum((1, level), (-1, Fraction(1))) >= 0:

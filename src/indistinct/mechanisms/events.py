@@ -56,7 +56,7 @@ def from_opacus(history: Iterable[tuple[object, object, object]]) -> dict[Thing,
     >>> from indistinct import compose
     >>> spent = compose(from_opacus([(1.0, 0.004, 500), (0.8, 0.004, 500)]))
     >>> print(f"{spent.epsilon('1e-6'):.5g}")
-    1.4142
+    1.4643
     """
     counts: Counter[Thing] = Counter()
     for entry in history:

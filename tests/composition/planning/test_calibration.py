@@ -145,7 +145,7 @@ def test_one_gaussian_answer_by_the_table(epsilon: str, delta: str, sigma: float
     ],
 )
 def test_both_ends_are_proven(
-    mechanism: Any, fixed: dict[str, object], times: int, epsilon: object, delta: str, rebuilt: Any
+    mechanism: Any, fixed: dict[str, Any], times: int, epsilon: object, delta: str, rebuilt: Any
 ) -> None:
     plan = least_noise(mechanism, times=times, epsilon=epsilon, delta=delta, **fixed)
     assert faults(plan, rebuilt) == []

@@ -95,7 +95,7 @@ class Calibration:
             return f"{enough}; how near it is to the least is not proven."
         side = "smaller" if self.quiets else "larger"
         beyond = f"nor is anything {side}" if self.because else f"that nothing {side} is, is assumed"
-        return f"{enough}; {other!r} is proven not to be, {beyond}."
+        return f"{enough}; {other:.15g} is proven not to be, {beyond}."
 
 
 def least_noise(
@@ -124,7 +124,7 @@ def least_noise(
     >>> from indistinct import Gaussian, Laplace
     >>> plan = least_noise(Laplace, sensitivity=1, times=1000, epsilon=1, delta="1e-6")
     >>> print(f"{plan.bracket:.7g}", plan.spent.upper <= 1e-6)
-    133.2419 True
+    133.2423 True
     >>> print(f"{least_noise(Gaussian, epsilon=1, delta='1e-5').bracket.upper:.12f}")
     3.730631634816
     """

@@ -74,10 +74,10 @@ def how_many(
     one cannot be told from the next, the answer says so. `beside` is what is composed with it.
 
     >>> from indistinct import Laplace, PureDP
-    >>> print(how_many(PureDP("0.1"), epsilon=1, delta="1e-6"))
-    7 uses fit under (1, 1e-06), at delta = 0...; one more is proven not to.
+    >>> print(how_many(PureDP("0.01"), epsilon=1, delta="1e-6"))
+    562 uses fit under (1, 1e-06), at delta = 9.67639e-07; one more is proven not to.
     >>> how_many(Laplace(scale=100), epsilon=1, delta="1e-6", beside={Laplace(scale=50): 10}).times
-    523
+    525
     """
     budget = Budget.of(epsilon, delta)
     others: tuple[tuple[Thing, int], ...] = ()

@@ -57,9 +57,9 @@ def pure_levels(question: Question) -> tuple[Formula, ...]:
     ...     print(f"{formula.value.lower:.9f} {formula.source}")
     0.000500000 KOV Theorem 3.1
     0.001503978 Dwork and Roth Corollary 3.21
-    0.002968302 Dwork and Roth Theorem 3.20
-    0.002182410 KOV Corollary 4.1
-    0.003936427 KOV Theorem 3.3
+    0.002955336 Dwork and Roth Theorem 3.20
+    0.002182398 KOV Corollary 4.1
+    0.003929015 KOV Theorem 3.3
     """
     return tuple(_levels(question))
 

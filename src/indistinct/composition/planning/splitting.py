@@ -164,7 +164,7 @@ def split(
     >>> workload = [Query(Laplace, times=100), Query(Gaussian, sensitivity=4, times=20, weight="1/2")]
     >>> plan = split(workload, epsilon=1, delta="1e-6")
     >>> [f"{each.deviation:.1f}" for each in plan.plans], plan.spent.upper <= 1e-6
-    (['61.5', '103.9'], True)
+    (['69.7', '141.4'], True)
     """
     queries, budget = tuple(workload), Budget.of(epsilon, delta)
     if not queries or not all(isinstance(query, Query) for query in queries):
