@@ -297,6 +297,7 @@ def test_why_the_classic_sigma_stops() -> None:
     [
         ((Laplace, {"epsilon": -1, "delta": "1e-6"}), "epsilon must lie in"),
         ((Laplace, {"epsilon": 1, "delta": 1}), "delta must be below 1"),
+        ((Laplace, {"epsilon": 1, "delta": "1e-1000"}), "delta must be 0 or at least 1e-300"),
         ((Laplace, {"epsilon": 0, "delta": 0}), "epsilon must be above 0 where delta is 0"),
         ((Laplace, {"epsilon": 1, "delta": float("nan")}), "delta must be finite"),
         ((Laplace, {"epsilon": 1, "delta": "1e-6", "times": 0}), "times must be a whole number from 1"),

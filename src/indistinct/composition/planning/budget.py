@@ -14,6 +14,8 @@ from indistinct.numbers import Bracket, Epsilon, read_delta, read_epsilon
 
 __all__ = ["Budget", "Verdict"]
 
+_LEAST_DELTA = Fraction(1, 10**300)
+
 
 class Verdict(NamedTuple):
     """What is known of a composition beside a budget.
@@ -45,6 +47,8 @@ class Budget:
         level, target = read_epsilon("epsilon", epsilon), read_delta("delta", delta)
         if target == 1:
             raise InvalidParameter("delta", delta, "be below 1", instead="At delta 1 everything fits.")
+        if 0 < target < _LEAST_DELTA:
+            raise InvalidParameter("delta", delta, "be 0 or at least 1e-300")
         if level == 0 and target == 0:
             raise InvalidParameter("epsilon", epsilon, "be above 0 where delta is 0", instead="Nothing else fits.")
         return cls(level, target)

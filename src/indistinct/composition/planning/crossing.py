@@ -30,6 +30,7 @@ _MOST_ESTIMATES = 120
 _MOST_VERDICTS = 24
 _LONGEST_STEP = 2.0
 _SHARE = 0.02
+_NEAR = 0.1
 _WIDENINGS = 8
 
 Parts = Sequence[tuple[Thing, int]]
@@ -70,29 +71,33 @@ class Crossing:
         place, slope = self._estimated(self._sign * math.log(start), closeness / 100)
         return self._decided(place, slope, closeness)
 
-    def _estimate(self, place: float) -> float:
+    def _estimate(self, place: float, rough: bool) -> float:
         """About log delta over its target, which falls with the place."""
         parts = self._parts(self._value(place))
         if not self._budget.delta:
             return self._budget.judge(composed(parts)).high
-        return estimated_log_delta(parts, self._budget.epsilon) - self._budget.log_delta
+        return estimated_log_delta(parts, self._budget.epsilon, rough=rough) - self._budget.log_delta
 
     def _estimated(self, place: float, settled: float) -> tuple[float, float]:
         """About where the crossing is, and the slope there."""
         low, high = self._low, self._high
-        point, last, slope, length = place, None, -1.0, 0.5
+        point, last, slope, length, rough = place, None, -1.0, 0.5, True
         for _ in range(_MOST_ESTIMATES):
-            value = self._estimate(point)
+            value = self._estimate(point, rough)
             if math.isnan(value):
                 return point, slope
+            if rough and abs(value) < _NEAR:  # from here on with care, and without trust in what was found so far
+                low, high, rough = max(self._low, point - 1), min(self._high, point + 1), False
+                value = self._estimate(point, rough)
+                low, high = (point, high) if value > 0 else (low, point)
             low, high = (max(low, point), high) if value > 0 else (low, min(high, point))
-            if last is not None and point != last[0] and math.isfinite(value) and math.isfinite(last[1]):
+            if last is not None and abs(point - last[0]) > 1e-9 and math.isfinite(value - last[1]):
                 slope = min((value - last[1]) / (point - last[0]), -1e-9)
             last = (point, value)
             length = min(1.5 * length, _LONGEST_STEP)
             step = point + min(max(-value / slope, -length), length)
             if not low < step < high:
-                step = (low + high) / 2 if high - low < 2 * _LONGEST_STEP else (low if value <= 0 else high)
+                step = (low + high) / 2 if high - low < 2 * _LONGEST_STEP else min(max(step, low), high)
             if abs(step - point) <= settled:
                 break
             point = step
