@@ -23,8 +23,6 @@ from indistinct.numbers.bracket import float_above, float_below
 
 __all__ = ["Calibration", "least_noise"]
 
-_DIGITS = 12
-
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
