@@ -21,13 +21,17 @@ _HOMES = {
     "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
     "PureDP": "indistinct.composition",
+    "Query": "indistinct.composition.planning",
     "RandomizedResponse": "indistinct.mechanisms",
     "Region": "indistinct.regions",
     "RenyiDP": "indistinct.composition",
     "Staircase": "indistinct.mechanisms",
     "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
+    "how_many": "indistinct.composition.planning",
+    "least_noise": "indistinct.composition.planning",
     "ln": "indistinct.numbers",
+    "split": "indistinct.composition.planning",
 }
 
 __all__ = [
@@ -44,13 +48,17 @@ __all__ = [
     "PoissonSubsampled",
     "PrivacyProfile",
     "PureDP",
+    "Query",
     "RandomizedResponse",
     "Region",
     "RenyiDP",
     "Staircase",
     "ZeroConcentratedDP",
     "compose",
+    "how_many",
+    "least_noise",
     "ln",
+    "split",
 ]
 
 if TYPE_CHECKING:
@@ -64,6 +72,7 @@ if TYPE_CHECKING:
         compose,
     )
     from indistinct.composition.density_pair import DensityPair
+    from indistinct.composition.planning import Query, how_many, least_noise, split
     from indistinct.mechanisms import (
         DiscreteGaussian,
         ExponentialMechanism,

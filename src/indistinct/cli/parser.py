@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import compose, figures
+from indistinct.cli import calibrate, compose, figures, sgd
 
 __all__ = ["make_parser"]
 
@@ -56,6 +56,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"indistinct {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_compose(commands)
+    _add_calibrate(commands)
+    _add_sgd(commands)
     _add_figures(commands)
     return parser
 
@@ -78,6 +80,44 @@ def _add_compose(commands: Any) -> None:
     parser.add_argument("--at-delta", action="append", metavar="DELTA", help="give epsilon at this delta")
     parser.add_argument("--at-epsilon", action="append", metavar="EPSILON", help="give delta at this epsilon")
     parser.add_argument("--json", action="store_true", help="print JSON, with both ends of every bracket")
+
+
+def _add_calibrate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "calibrate",
+        help="the least noise under a budget",
+        description="The least noise that keeps (epsilon, delta) for so many answers, certified, beside what the "
+        "theorems in closed form ask for.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=calibrate.run, times="1", json=False)
+    parser.add_argument(
+        "mechanism", choices=calibrate.KINDS, help="the noise; pure is any mechanism of an epsilon of its own"
+    )
+    parser.add_argument("--epsilon", required=True, help="privacy level of all answers together")
+    parser.add_argument("--delta", required=True, help="delta of all answers together")
+    parser.add_argument("--times", help="how many answers (1)")
+    parser.add_argument("--sensitivity", help="by how much one person changes an answer (1)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_sgd(commands: Any) -> None:
+    parser = commands.add_parser(
+        "sgd",
+        help="private gradient descent: epsilon, or sigma, rate or steps for one",
+        description="Private gradient descent with Poisson sampling. Give three of --epsilon, --sigma, --rate and "
+        "--steps, and the fourth is found: epsilon as a bracket, the least sigma, the largest rate, the most steps.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=sgd.run, json=False)
+    parser.add_argument("--sigma", help="noise multiplier: standard deviation over clipping norm")
+    parser.add_argument("--rate", help="with which probability a record takes part in a step")
+    parser.add_argument("--steps", help="how many steps")
+    parser.add_argument("--epsilon", help="privacy level of all steps together")
+    parser.add_argument("--delta", required=True, help="delta of all steps together")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_figures(commands: Any) -> None:

@@ -25,7 +25,7 @@ from indistinct.composition.guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from indistinct.composition.noise import gaussian_variance, laplace_variance
+from indistinct.composition.noise import classic_sigma, gaussian_variance, laplace_variance
 from indistinct.composition.optimal import Level, optimal_composition, optimal_share
 from indistinct.composition.power import Power, clopper_pearson, estimate_power
 from indistinct.composition.profile import PrivacyProfile
@@ -53,6 +53,7 @@ __all__ = [
     "advanced_share_by_formula",
     "basic_composition",
     "basic_share",
+    "classic_sigma",
     "clopper_pearson",
     "closed_form_composition",
     "closed_form_delta",

@@ -1,7 +1,8 @@
-r"""How much noise the theorems ask for: KOV, Corollary 4.2 and Theorem 4.3.
+r"""How much noise the theorems ask for: KOV, Corollary 4.2 and Theorem 4.3; Dwork and Roth, Theorem A.1.
 
-Both give a variance of 8 k Delta^2 ln(e + epsilon/delta) / epsilon^2 for each of k answers of sensitivity
-Delta, once as Laplace and once as Gaussian noise.
+The first two give a variance of 8 k Delta^2 ln(e + epsilon/delta) / epsilon^2 for each of k answers of sensitivity
+Delta, once as Laplace and once as Gaussian noise; the last a sigma of sqrt(2 ln(1.25/delta)) Delta / epsilon for
+one answer.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from fractions import Fraction
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, Epsilon, read_count, read_delta, read_epsilon, read_number
 from indistinct.numbers.balls import arb, ball, bracket_of, precision
-from indistinct.numbers.logarithm import ball_of, sign_of_sum
+from indistinct.numbers.logarithm import ball_of, logarithm_of, sign_of_sum
 
-__all__ = ["gaussian_variance", "laplace_variance"]
+__all__ = ["classic_sigma", "gaussian_variance", "laplace_variance"]
 
 _BITS = 128
 
@@ -49,6 +50,24 @@ def gaussian_variance(epsilon: object, delta: object, times: object, sensitivity
                 "epsilon", epsilon, "be at most 8 ln(e + epsilon/delta), where the proof of Theorem 4.3 ends"
             )
         return bracket_of(_variance(level, budget, count, width))
+
+
+def classic_sigma(epsilon: object, delta: object, sensitivity: object = 1) -> Bracket:
+    """Theorem A.1 of Dwork and Roth: sigma of Gaussian noise on one answer; the upper end is the claim.
+
+    For epsilon in (0, 1) and delta in (0, 1]. For larger epsilon the formula is too small; the least sigma, for
+    every epsilon, is 1 / `conversions.largest_mu`.
+
+    >>> print(classic_sigma("0.5", "1e-5"))
+    9.68961052522
+    """
+    level, budget, _, width = _arguments(epsilon, delta, 1, sensitivity)
+    if sign_of_sum((1, level), (-1, Fraction(1))) >= 0:
+        raise InvalidParameter(
+            "epsilon", epsilon, "lie in (0, 1) for Theorem A.1", instead="least_noise answers for every epsilon."
+        )
+    with precision(_BITS):
+        return bracket_of((2 * logarithm_of(Fraction(5, 4) / budget)).sqrt() * ball(width) / ball_of(level))
 
 
 def _arguments(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from indistinct.composition.guarantees import PureDP
 from indistinct.composition.losses import AtomsLoss, PrivacyLoss
 from indistinct.composition.losses.lattices import LossLattice
+from indistinct.composition.planning.formulas import pure_levels
+from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.numbers import read_count
@@ -30,6 +33,16 @@ class Geometric:
     True
     """
 
+    knobs: ClassVar[tuple[Knob, ...]] = (
+        Knob(
+            "epsilon",
+            quiets=False,
+            because="geometric noise of a smaller epsilon is that of a larger one with independent noise added",
+            formulas=pure_levels,
+            at_deviation=lambda deviation, sensitivity: 2 * sensitivity * math.asinh(1 / (math.sqrt(2) * deviation)),
+        ),
+    )
+
     sensitivity: int
     epsilon: Fraction
 
@@ -39,6 +52,11 @@ class Geometric:
             raise InvalidParameter("sensitivity", sensitivity, f"be at most {_LARGEST_SENSITIVITY} for geometric noise")
         object.__setattr__(self, "sensitivity", width)
         object.__setattr__(self, "epsilon", read_positive("epsilon", epsilon))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise: `2 a / (1 - a)^2` with a = e^(-epsilon / sensitivity)."""
+        return 0.5 / math.sinh(float(self.epsilon) / (2 * self.sensitivity)) ** 2
 
     @property
     def loss(self) -> PureDP | PrivacyLoss:

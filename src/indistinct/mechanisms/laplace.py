@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from indistinct.composition.losses import LaplaceLoss, PrivacyLoss
+from indistinct.composition.planning.formulas import laplace_scales
+from indistinct.composition.planning.knob import Knob
 from indistinct.mechanisms.parameters import read_positive, read_scale
 from indistinct.numbers.bracket import float_above
 
@@ -23,6 +27,16 @@ class Laplace:
     18.9502874
     """
 
+    knobs: ClassVar[tuple[Knob, ...]] = (
+        Knob(
+            "scale",
+            quiets=True,
+            because="Laplace noise of a larger scale is that of a smaller one with independent noise added",
+            formulas=laplace_scales,
+            at_deviation=lambda deviation, _: deviation / math.sqrt(2),
+        ),
+    )
+
     sensitivity: Fraction
     scale: Fraction
 
@@ -35,6 +49,11 @@ class Laplace:
     def epsilon(self) -> Fraction:
         """The privacy level of one answer."""
         return self.sensitivity / self.scale
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise."""
+        return 2 * float(self.scale) ** 2
 
     @property
     def loss(self) -> PrivacyLoss:

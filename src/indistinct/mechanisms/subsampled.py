@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from indistinct.composition.density_pair import DensityPair
 from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP
@@ -14,8 +14,11 @@ from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.losses.law import Curve
 from indistinct.composition.losses.sampled import sampled_atoms, sampled_box, sampled_pair
 from indistinct.composition.parts import Thing, loss_of
+from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
+from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.mechanisms.laplace import Laplace
+from indistinct.numbers.bracket import float_above
 from indistinct.numbers.reading import read_probability
 from indistinct.regions import DiscretePair
 
@@ -44,6 +47,8 @@ class PoissonSubsampled:
     >>> print(f"{compose([PoissonSubsampled(PureDP(1), rate='0.01')]).epsilon(0):.6g}")  # ln(1 + rate (e - 1))
     0.0170369
     """
+
+    knobs: ClassVar[tuple[Knob, ...]]
 
     mechanism: Thing
     rate: Fraction
@@ -100,7 +105,7 @@ def _sampled(mechanism: Thing, whole: object, rate: Fraction) -> PrivacyLoss | E
         case DensityPair(pair=pair):
             return EnclosedLoss(pair.sampled(float(rate)), Adjacency.ADD_REMOVE)
         case Laplace():
-            return EnclosedLoss(laplace_line(float(mechanism.epsilon)).sampled(float(rate)), Adjacency.ADD_REMOVE)
+            return EnclosedLoss(laplace_line(float_above(mechanism.epsilon)).sampled(float(rate)), Adjacency.ADD_REMOVE)
     match whole:
         case PureDP() | ApproximateDP():
             return sampled_box(whole, rate)
@@ -112,3 +117,26 @@ def _sampled(mechanism: Thing, whole: object, rate: Fraction) -> PrivacyLoss | E
         case PrivacyLoss(forward=AtomsLoss() as law) if not law.disclosed:
             return sampled_atoms(law, rate)
     raise InvalidParameter("mechanism", mechanism, _KINDS)
+
+
+def _of_sigma(sigma: Fraction, rate: object, sensitivity: object = 1) -> PoissonSubsampled:
+    return PoissonSubsampled(Gaussian(sensitivity, sigma), rate)
+
+
+PoissonSubsampled.knobs = (
+    Knob(
+        "sigma",
+        quiets=True,
+        because="Gaussian noise of a larger sigma is that of a smaller one with independent noise added",
+        least=Fraction(1, 20),
+        build=_of_sigma,
+        settled_by=frozenset({"mechanism"}),
+    ),
+    Knob(
+        "rate",
+        quiets=False,
+        because="a sample at a smaller rate is a sample of a sample at a larger one, as far as one record can tell",
+        least=Fraction(1, 10**12),
+        most=Fraction(1),
+    ),
+)
