@@ -251,9 +251,8 @@ def test_responses_against_a_positive_convolution() -> None:
 def test_deltas_down_to_the_smallest_floats() -> None:
     for at in (600, 800, 950):
         exact = equal(F(1, 2), 2000, F(at))
-        found = engine(responses("0.5", 2000))(F(at))
-        assert faults(found, exact, 1e-8) == []
-    assert found.upper < 1e-200
+        assert faults(engine(responses("0.5", 2000))(F(at)), exact, 1e-8) == []
+        assert at < 900 or exact < F(1, 10**200)
     laplace = compose({Laplace(scale=10): 1000})
     assert 0 < laplace.delta(laplace.epsilon("1e-300").upper).upper <= 1e-300
     assert laplace.epsilon("1e-300").relative_width < 1e-9
@@ -311,15 +310,9 @@ HUGE = [
 def test_a_trillion_uses(thing: Laplace | Geometric | Gaussian | PoissonSubsampled, epsilon: str | None) -> None:
     """By then all are Gaussian: mu^2 is the count times the variance of one loss, and delta within a part in 10^4."""
     times = 10**12
-    match thing:
-        case Laplace():
-            variance = float(thing.epsilon) ** 2  # all but +-e, of equal chance
-        case Geometric():
-            variance = float(thing.epsilon) ** 2
-        case Gaussian():
-            variance = 1e-12
-        case PoissonSubsampled():
-            variance = (1e-5) ** 2 * math.expm1(1 / 100)
+    variance = 1e-12
+    if isinstance(thing, PoissonSubsampled):
+        variance = (1e-5) ** 2 * math.expm1(1 / 100)
     found = compose({thing: times}).delta(1)
     expected = compose([GaussianDP(math.sqrt(variance * times))]).delta(1).upper
     assert abs(found.upper / expected - 1) < 1e-4
@@ -360,7 +353,7 @@ AT = F(12)
 PARTS: tuple[tuple[LossLaw, int], ...] = ((LaplaceLoss(0.1), 500), (GaussianLoss(0.25), 1))
 
 
-def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> tuple[ContourComposition, contour._Sheet]:  # noqa: SLF001  # broken below
+def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> tuple[ContourComposition, contour._Sheet]:  # broken below
     composition = ContourComposition(laws)
     composition.delta(AT)
     sheet = composition._sheet  # noqa: SLF001  # there is no other way to break it
@@ -368,7 +361,7 @@ def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> tuple[ContourComposition,
     return composition, sheet
 
 
-def on(composition: ContourComposition, sheet: contour._Sheet) -> Bracket:  # noqa: SLF001  # likewise
+def on(composition: ContourComposition, sheet: contour._Sheet) -> Bracket:  # likewise
     return bracket_of(composition._on(sheet, float(AT), AT))  # noqa: SLF001  # likewise
 
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from indistinct import ApproximateDP, GaussianDP, Geometric, PureDP, compose
+from indistinct import ApproximateDP, GaussianDP, Geometric, PrivacyProfile, PureDP, compose
+from indistinct.composition.guarantees import Promise
 from indistinct.composition.losses import PrivacyLoss, three_way_loss
 from tests.composition.oracles import faults
 from tests.exact import to_fraction
@@ -90,7 +91,7 @@ def enumerated(chosen: dict[Kind, int], mu: Fraction, at: Fraction) -> Fraction:
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_no_bracket_excludes_the_truth(chosen: dict[Kind, int], mu: Fraction, delta: Fraction, share: float) -> None:
     at = F(share) * sum((times * F(kind.epsilon) for kind, times in chosen.items()), F(0))  # type: ignore[arg-type]  # rational all
-    everything: dict[object, int] = {**chosen, GaussianDP(mu): 1, ApproximateDP(0, delta): 1}
+    everything: list[PrivacyProfile | Promise] = [compose(chosen), GaussianDP(mu), ApproximateDP(0, delta)]
     exact = delta + (1 - delta) * enumerated(chosen, mu, at)
     assert faults(compose(everything).delta(at), exact, 1.0, F(1, 10**20)) == []
 

@@ -14,7 +14,7 @@ __all__ = ["staircase_loss", "three_way_loss"]
 
 
 def three_way_loss(exact_epsilon: Epsilon, certain: float) -> AtomsLoss:
-    """+epsilon with probability p, -epsilon with p e^-epsilon, 0 otherwise; `certain` is p, to 4 units in its last place."""
+    """+epsilon with probability p, -epsilon with p e^-epsilon, 0 otherwise; `certain` is p, right to 4 units."""
     epsilon = bracket_of(exact_epsilon).upper
     back = certain * math.exp(-epsilon)
     lattice = LossLattice(exact_epsilon, Fraction(0)) if isinstance(exact_epsilon, Fraction) else None
