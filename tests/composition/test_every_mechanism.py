@@ -118,7 +118,7 @@ def test_bolder_parameters_and_more_uses_reveal_no_less(family: Family) -> None:
 
 @every
 def test_order_does_not_matter(family: Family) -> None:
-    one, pure, noisy = family.made(), PureDP("0.1"), Laplace(scale=12)
+    one, pure, noisy = family.made(), PureDP("0.1"), Gaussian(sigma=12)
     first = compose([one, pure, noisy, one] * 100)
     second = compose([noisy] * 100 + [one] * 200 + [pure] * 100)
     assert disputes(first.delta, second.delta, PLACES) == []
@@ -128,7 +128,7 @@ def test_order_does_not_matter(family: Family) -> None:
 @every
 def test_epsilon_is_where_delta_is(family: Family) -> None:
     profile = compose({family.made(): TIMES})
-    for target in ("0.1", "1e-3", "1e-9", "1e-100"):
+    for target in ("0.1", "1e-3", "1e-9", "1e-30"):
         found = profile.epsilon(target)
         if math.isfinite(found.upper):
             assert profile.delta(F(found.upper)).upper <= F(target) * (1 + F(1, 10**8))
@@ -221,5 +221,5 @@ def test_different_neighbours_do_not_mix() -> None:
     with pytest.raises(InvalidParameter, match="one kind"):
         compose([compose({step: 3}), compose({Replacing(): 3})])
     # What is not used, and what holds for all neighbours, does not matter.
-    assert compose({step: 3, Replacing(): 0}).delta(1) == compose({step: 3}).delta(1)
-    assert isinstance(compose([Replacing(), Laplace(scale=3), PureDP("0.1")]).delta(1), Bracket)
+    assert compose({step: 300, Replacing(): 0}).delta(1) == compose({step: 300}).delta(1)
+    assert isinstance(compose([Replacing(), Gaussian(sigma=3), PureDP("0.1")]).delta(1), Bracket)
