@@ -32,11 +32,12 @@ def test_gaussian_densities_enclose_the_gaussian(times: int, delta: str) -> None
     assert ours.relative_width < 1e-4
 
 
-@pytest.mark.parametrize("times", [10, 100, 3000])
+@pytest.mark.parametrize("times", [1000, 100_000])
 def test_laplace_densities_enclose_the_laplace(times: int) -> None:
     """Two atoms and a smooth part: the cells find the stretches where the loss is constant."""
-    ours = compose({DensityPair(stats.laplace(0, 10), stats.laplace(1, 10)): times}).epsilon("1e-6")
-    exact = compose({Laplace(scale=10): times}).epsilon("1e-6")
+    epsilon = times * 0.1**2 / 2 + math.sqrt(times) * 0.4
+    ours = compose({DensityPair(stats.laplace(0, 10), stats.laplace(1, 10)): times}).delta(epsilon)
+    exact = compose({Laplace(scale=10): times}).delta(epsilon)
     assert ours.lower <= exact.upper
     assert exact.lower <= ours.upper
     assert ours.relative_width < 1e-4
@@ -103,12 +104,10 @@ def test_one_use_is_the_integral(name: str, epsilon: float) -> None:
 
 def test_three_uses_against_brute_force() -> None:
     """The sum of the losses on a fine grid of outcomes, by repeated convolution of its law."""
-    edges = np.linspace(-30, 31, 60_001)
-    x = (edges[1:] + edges[:-1]) / 2
+    edges = np.linspace(-20, 21, 60_001)
     p = np.diff(stats.logistic.cdf(edges))
     q = np.diff(stats.logistic.cdf(edges - 1))
     loss = np.log(p / q)
-    assert x.size == loss.size
     step = 1e-3
     law = np.bincount(np.rint(loss / step).astype(int) + 1100, weights=p, minlength=2201)
     whole = np.convolve(np.convolve(law, law), law)
@@ -139,7 +138,7 @@ def test_densities_compose_with_everything() -> None:
 def test_a_sampled_density_encloses_the_sampled_gaussian() -> None:
     ours = PoissonSubsampled(DensityPair(stats.norm(1, 1), stats.norm(0, 1)), "0.01")
     exact = PoissonSubsampled(Gaussian(sigma=1), "0.01")
-    mine, theirs = (compose({thing: 10_000}).delta(5) for thing in (ours, exact))
+    mine, theirs = (compose({thing: 10_000}).delta(3) for thing in (ours, exact))
     assert mine.lower <= theirs.upper
     assert theirs.lower <= mine.upper
     assert mine.relative_width < 3e-3

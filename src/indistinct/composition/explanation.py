@@ -45,13 +45,12 @@ class Explanation:
     epsilon: Bracket
     delta: Bracket
     aimed_at: float
-    """The relative width that was asked for."""
+    """The relative width that is aimed at: 1e-6, or 1e-4 where a part is enclosed on a grid."""
 
     @property
     def width(self) -> float:
         """The relative width of the answer."""
-        asked_delta = self.delta.lower == self.delta.upper and self.epsilon.lower != self.epsilon.upper
-        return (self.epsilon if asked_delta else self.delta).relative_width
+        return max(self.epsilon.relative_width, self.delta.relative_width)
 
     @property
     def is_met(self) -> bool:

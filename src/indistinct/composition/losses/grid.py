@@ -93,7 +93,9 @@ class GridLoss:
         angle = y * self.lattice.spacing
         inner = np.exp(1j * np.outer(angle, np.arange(block)))
         outer = np.exp(1j * np.outer(angle, block * np.arange(rows) - centre))
-        summed = np.sum(outer * (inner @ table.reshape(rows, block).T), axis=1)
+        within = table.reshape(rows, block).T
+        blocks = (inner.real @ within) + 1j * (inner.imag @ within)
+        summed = np.sum(outer * blocks, axis=1)
         at = float(self.lattice.offset + (first + centre) * self.lattice.exact_spacing)
         with np.errstate(divide="ignore"):
             modulus = np.log(np.maximum(np.abs(summed), 1e-300))
