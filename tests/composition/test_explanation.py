@@ -81,7 +81,7 @@ def test_it_prints_and_renders() -> None:
 @pytest.mark.parametrize("arguments", [{}, {"delta": "1e-6", "epsilon": 1}])
 def test_one_of_both_is_asked_for(arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidParameter, match="either delta or epsilon"):
-        MIXED.explain(**arguments)  # type: ignore[arg-type]
+        MIXED.explain(**arguments)
 
 
 def test_everything_may_be_lost() -> None:
