@@ -43,6 +43,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 UNIT = 2.0**-53
+_ROUNDING = math.log(1e-12)
 
 
 class Cumulants(NamedTuple):
@@ -142,13 +143,17 @@ class PrivacyLoss:
 
 
 def bound_by_spread(law: LossLaw, tilt: float, centres: Floats, reach: float) -> Floats:
-    """A log bound for any law: the modulus moves by at most the tilted standard deviation times the way.
+    """A log bound for any law: the angle arccos |phi| moves by at most the tilted standard deviation times the way.
 
-    |phi(y) e^(-i y m)| has derivative at most E |L - m| <= sqrt(K''), m = K'(t).
+    Turned so that phi(y) = E cos(y L - c) is real and positive, its modulus moves by E (L - m) sin(y L - c), at most
+    sqrt(K'' E sin^2), and E sin^2 = 1 - E cos^2 <= 1 - |phi|^2.
     """
-    moduli = np.exp(law.log_ratio(tilt, centres).real) * (1 + 1e-9) + 1e-13
+    logs = np.minimum(np.logaddexp(law.log_ratio(tilt, centres).real, _ROUNDING), 0.0)
     spread = math.sqrt(law.cumulants(tilt).variance) * (1 + 1e-6)
-    return np.asarray(np.log(np.minimum(moduli + reach * spread, 1.0)))
+    angles = 2 * np.arcsin(np.sqrt(-np.expm1(logs) / 2))
+    nearest = np.maximum(angles - reach * spread, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log1p(-np.minimum(2 * np.sin(nearest / 2) ** 2, 1.0)))
 
 
 def log1p(w: Complexes) -> Complexes:
