@@ -7,13 +7,17 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indistinct import Bracket, DiscretePair, PureDP, compose, ln
+from indistinct.composition.contour import ContourComposition
+from indistinct.composition.enumerated import EnumeratedComposition
 from indistinct.composition.losses.atoms import AtomsLoss
 from indistinct.composition.losses.pair import discrete_loss
+from indistinct.numbers.balls import bracket_of
 
 F = Fraction
 
@@ -133,3 +137,26 @@ def test_a_lost_disclosure_is_seen() -> None:
     pair = DiscretePair(["1/4", "3/4"], [0, 1])
     assert delta_of(pair, 1, F(2)) == F(1, 4)
     assert compose({DiscretePair([1], [1]): 1}).delta(ln(2)).upper < F(1, 4)
+
+
+def test_outcomes_one_by_one_agree_with_the_transform() -> None:
+    pair = DiscretePair(["1/2", "1/3", "1/6"], ["1/6", "1/2", "1/3"])
+    laws = [(discrete_loss(pair).forward, 200)]
+    one_by_one = EnumeratedComposition.of(laws)
+    assert one_by_one is not None
+    epsilon = F(90)
+    found, other = (bracket_of(method.delta(epsilon)) for method in (one_by_one, ContourComposition(laws)))
+    assert found.lower <= other.upper
+    assert other.lower <= found.upper
+    assert found.relative_width < 1e-9
+    assert EnumeratedComposition.of([(laws[0][0], 10_000)]) is None
+
+
+@pytest.mark.parametrize("reach", [1e-6, 0.01, 0.3, 3.0])
+def test_no_modulus_within_reach_passes_the_bound(reach: float) -> None:
+    law = discrete_loss(DiscretePair(["1/2", "1/3", "1/6"], ["1/6", "1/2", "1/3"])).forward
+    centres = np.linspace(0, 60, 241)
+    bound = law.log_bound(1.5, centres, reach)
+    for share in (-1.0, -0.5, 0.0, 0.7, 1.0):
+        assert np.all(law.log_ratio(1.5, np.abs(centres + share * reach)).real <= bound + 1e-11)
+    assert np.all(law.log_bound(1.5, centres, 0.0) <= law.log_ratio(1.5, centres).real + 1e-9)

@@ -1,7 +1,9 @@
 """A few uses of losses with few values: every outcome, one by one.
 
-All terms are positive, so nothing cancels. Losses are sums of floats: delta is taken a little to the left of
-epsilon for the upper end and a little to the right for the lower, by what their rounding may add up to.
+All terms are positive, so nothing cancels. The logs of multinomial coefficients are as accurate as the number of uses
+allows, so that on a lattice its own form is better for all but the fewest. Losses are sums of floats: delta is taken
+a little to the left of epsilon for the upper end and a little to the right for the lower, by what their rounding may
+add up to.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 
 from indistinct.composition.losses.atoms import AtomsLoss
 from indistinct.composition.losses.grid import GridLoss
+from indistinct.composition.losses.lattices import common_lattice
 from indistinct.composition.losses.law import UNIT, Floats, LossLaw
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.numbers import Epsilon
@@ -22,7 +25,7 @@ from indistinct.numbers.logarithm import ball_of
 __all__ = ["EnumeratedComposition"]
 
 _MOST_OUTCOMES = 1 << 17
-_MOST_USES = 64
+_MOST_USES, _MOST_USES_ON_A_LATTICE = 4096, 64
 
 Atoms = tuple[Floats, Floats]
 
@@ -42,13 +45,15 @@ class EnumeratedComposition:
         """Where all losses have few values and few uses; otherwise None."""
         parts: list[tuple[Atoms, int]] = []
         outcomes, uses = 1, 0
+        laws = list(laws)
+        most = _MOST_USES if common_lattice(laws) is None else _MOST_USES_ON_A_LATTICE
         for law, times in laws:
             kinds = _atoms_of(law)
             if kinds is None:
                 return None
             for atoms, repeated in kinds:
                 count, uses = repeated * times, uses + repeated * times
-                if uses > _MOST_USES:
+                if uses > most:
                     return None
                 outcomes *= math.comb(count + atoms[0].size - 1, count)
                 parts.append((atoms, count))
