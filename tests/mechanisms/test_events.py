@@ -15,12 +15,13 @@ from indistinct import (
     Laplace,
     PoissonSubsampled,
     PureDP,
+    RandomizedResponse,
     ZeroConcentratedDP,
     compose,
     ln,
 )
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms.events import BucketResponse, from_dp_event, from_opacus
+from indistinct.mechanisms.events import from_dp_event, from_opacus
 
 
 def event(name: str, **attributes: Any) -> Any:
@@ -55,7 +56,7 @@ def together(*inner: Any) -> Any:
         (event("ZCDpEvent", rho=0.125, xi=0.0), {ZeroConcentratedDP("0.125"): 1}),
         (
             event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=4),
-            {BucketResponse(Fraction(1, 2), 4): 1},
+            {RandomizedResponse(ln(5), 4): 1},
         ),
         (event("RandomizedResponseDpEvent", noise_parameter=0.5, num_buckets=1), {}),
         (NOTHING, {}),
@@ -114,7 +115,7 @@ def test_other_objects_are_no_events() -> None:
 def test_two_buckets_are_randomised_response() -> None:
     # Told truly with 3/4 in all: e^epsilon = 3.
     for epsilon in ("0.5", 1):
-        one, other = (compose([thing]).delta(epsilon) for thing in (BucketResponse(Fraction(1, 2), 2), PureDP(ln(3))))
+        one, other = (compose([thing]).delta(epsilon) for thing in (RandomizedResponse(ln(3), 2), PureDP(ln(3))))
         assert one.lower <= other.upper
         assert other.lower <= one.upper
         assert one.upper == pytest.approx(other.upper, rel=1e-3)
@@ -122,7 +123,7 @@ def test_two_buckets_are_randomised_response() -> None:
 
 def test_buckets_are_of_replaced_records() -> None:
     with pytest.raises(InvalidParameter, match="have one kind of neighbouring databases"):
-        compose([BucketResponse(Fraction(1, 2), 3), PoissonSubsampled(Gaussian(sigma=1), "0.1")])
+        compose([RandomizedResponse(ln(4), 3), PoissonSubsampled(Gaussian(sigma=1), "0.1")])
 
 
 def test_an_opacus_history() -> None:

@@ -8,43 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from indistinct.composition.guarantees import ApproximateDP, PureDP, ZeroConcentratedDP
-from indistinct.composition.losses import Adjacency, PrivacyLoss, three_way_loss
 from indistinct.composition.parts import Thing
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.mechanisms.geometric import Geometric
 from indistinct.mechanisms.laplace import Laplace
+from indistinct.mechanisms.randomized_response import RandomizedResponse
 from indistinct.mechanisms.subsampled import PoissonSubsampled
 from indistinct.numbers import NaturalLog, read_count
 from indistinct.numbers.reading import read_probability
 
-__all__ = ["BucketResponse", "from_dp_event", "from_opacus"]
+__all__ = ["from_dp_event", "from_opacus"]
 
 _PACKAGE = "dp_accounting"
-
-
-@dataclass(frozen=True, slots=True)
-class BucketResponse:
-    """One of so many buckets, told truly with probability 1 - noise, else drawn from all of them.
-
-    For databases that differ in one record's value (replace one).
-    """
-
-    noise: Fraction
-    buckets: int
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """+epsilon, 0 or -epsilon, with e^epsilon the odds of the true bucket to another."""
-        other = self.noise / self.buckets
-        truth = 1 - self.noise + other
-        law = three_way_loss(NaturalLog(truth / other), float(truth))
-        return PrivacyLoss.symmetric(law, Adjacency.REPLACE_ONE)
 
 
 def from_opacus(history: Iterable[tuple[object, object, object]]) -> dict[Thing, int]:
@@ -144,4 +124,6 @@ def _response(event: Any, times: int) -> dict[Thing, int]:
         return {}
     if noise == 0:
         raise InvalidParameter("noise_parameter", 0, "be above 0: without noise the answer is told")
-    return {BucketResponse(noise, buckets): times}
+    # Told truly with probability 1 - noise, else drawn from all the buckets.
+    other = noise / buckets
+    return {RandomizedResponse(NaturalLog((1 - noise + other) / other), buckets): times}
