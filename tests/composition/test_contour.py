@@ -40,7 +40,8 @@ from indistinct.composition.losses import (
 )
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.responses import Responses
-from indistinct.numbers.balls import bracket_of
+from indistinct.composition.sheet import Sheet
+from indistinct.numbers.balls import bracket_of, precision
 from tests.composition.oracles import convolved, equal, faults
 from tests.exact import to_fraction
 
@@ -353,16 +354,17 @@ AT = F(12)
 PARTS: tuple[tuple[LossLaw, int], ...] = ((LaplaceLoss(0.1), 500), (GaussianLoss(0.25), 1))
 
 
-def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> tuple[ContourComposition, contour._Sheet]:  # broken below
+def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> Sheet:
     composition = ContourComposition(laws)
     composition.delta(AT)
     sheet = composition._sheet  # noqa: SLF001  # there is no other way to break it
     assert sheet is not None
-    return composition, sheet
+    return sheet
 
 
-def on(composition: ContourComposition, sheet: contour._Sheet) -> Bracket:  # likewise
-    return bracket_of(composition._on(sheet, float(AT), AT))  # noqa: SLF001  # likewise
+def on(sheet: Sheet) -> Bracket:
+    with precision(128):
+        return bracket_of(sheet.delta(AT))
 
 
 def test_a_lost_count_is_noticed() -> None:
@@ -413,21 +415,21 @@ def test_a_kernel_of_the_wrong_side_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_dropped_node_is_noticed() -> None:
-    composition, sheet = laid_out(PARTS)
-    right = on(composition, sheet)
+    sheet = laid_out(PARTS)
+    right = on(sheet)
     for node in (0, 3, 7):
         weights = sheet.weights.copy()
         weights[node] = 0.0
-        broken = on(composition, replace(sheet, weights=weights))
+        broken = on(replace(sheet, weights=weights))
         assert broken.upper < right.lower or broken.lower > right.upper
 
 
 def test_a_forgotten_gap_of_smoothing_is_noticed() -> None:
     """V itself is above delta: without the gap the lower end is above the truth."""
-    composition, sheet = laid_out(((LaplaceLoss(0.1), 1000),))
+    sheet = laid_out(((LaplaceLoss(0.1), 1000),))
     assert sheet.smoothing > 0
-    right = on(composition, sheet)
-    broken = on(composition, replace(sheet, smoothing=0.0))
+    right = on(sheet)
+    broken = on(replace(sheet, smoothing=0.0))
     ctx.prec = 53
     _, high = integrated(lambda z: laplace_transform(arb(1) / 10, z) ** 1000, AT, F(1), 20, "1e-15")
     assert right.lower <= high < F(broken.lower)
@@ -435,7 +437,7 @@ def test_a_forgotten_gap_of_smoothing_is_noticed() -> None:
 
 def test_sampling_too_coarsely_is_noticed() -> None:
     """Twice the step: what folds in is bounded, and the bound is of use."""
-    composition, sheet = laid_out(PARTS)
+    sheet = laid_out(PARTS)
     every = sheet.y.size // 6
     coarse = replace(
         sheet,
@@ -444,9 +446,9 @@ def test_sampling_too_coarsely_is_noticed() -> None:
         logarithms=sheet.logarithms[::every],
         doubts=sheet.doubts[::every],
     )
-    right, broken = on(composition, sheet), on(composition, coarse)
+    right, broken = on(sheet), on(coarse)
     assert broken.lower > right.upper
-    honest = on(composition, replace(coarse, period=sheet.period / every))
+    honest = on(replace(coarse, period=sheet.period / every))
     assert honest.lower <= right.upper
     assert honest.upper >= right.lower
 

@@ -16,18 +16,22 @@ import pytest
 from indistinct import (
     ApproximateDP,
     Bracket,
+    DiscreteGaussian,
+    ExponentialMechanism,
     Gaussian,
     GaussianDP,
     Geometric,
     Laplace,
     PoissonSubsampled,
     PureDP,
+    RandomizedResponse,
     RenyiDP,
+    Staircase,
     ZeroConcentratedDP,
     compose,
     mechanisms,
 )
-from indistinct.composition.losses import Adjacency, LossLaw, PrivacyLoss, three_way_loss
+from indistinct.composition.losses import LossLaw, PrivacyLoss
 from indistinct.errors import InvalidParameter
 from tests.composition.test_laws import bulges, disputes, gains, rises
 
@@ -54,6 +58,10 @@ FAMILIES = {
     "Laplace": Family(Laplace, {"sensitivity": 1, "scale": 8}, {"sensitivity": "1.1", "scale": "7.5"}),
     "Gaussian": Family(Gaussian, {"sensitivity": 1, "sigma": 8}, {"sensitivity": "1.1", "sigma": "7.5"}),
     "Geometric": Family(Geometric, {"sensitivity": 3, "epsilon": "0.2"}, {"epsilon": "0.21"}),
+    "DiscreteGaussian": Family(DiscreteGaussian, {"sigma": 8}, {"sensitivity": 2, "sigma": "7.5"}),
+    "Staircase": Family(Staircase, {"epsilon": "0.2", "gamma": "0.4"}, {"epsilon": "0.21"}),
+    "RandomizedResponse": Family(RandomizedResponse, {"epsilon": "0.2", "categories": 3}, {"epsilon": "0.21"}),
+    "ExponentialMechanism": Family(ExponentialMechanism, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
     "PoissonSubsampled": Family(sampled, {"sigma": 1, "rate": "0.05"}, {"sigma": "0.9", "rate": "0.06"}),
 }
 GUARANTEES = {
@@ -189,23 +197,12 @@ def test_a_sample_needs_some_noise() -> None:
         PoissonSubsampled(Laplace(scale=1), "0.1")
 
 
-@dataclass(frozen=True)
-class Replacing:
-    """A mechanism for databases of which one record is replaced."""
-
-    certain: float = 0.3
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss.symmetric(three_way_loss(F(1, 2), self.certain), Adjacency.REPLACE_ONE)
-
-
 def test_different_neighbours_do_not_mix() -> None:
-    step = PoissonSubsampled(Gaussian(), "0.1")
+    step, replacing = PoissonSubsampled(Gaussian(), "0.1"), RandomizedResponse("0.5", 3)
     with pytest.raises(InvalidParameter, match="one kind of neighbouring databases"):
-        compose([step, Replacing()])
+        compose([step, replacing])
     with pytest.raises(InvalidParameter, match="one kind"):
-        compose([compose({step: 3}), compose({Replacing(): 3})])
+        compose([compose({step: 3}), compose({replacing: 3})])
     # What is not used, and what holds for all neighbours, does not matter.
-    assert compose({step: 300, Replacing(): 0}).delta(1) == compose({step: 300}).delta(1)
-    assert isinstance(compose([Replacing(), Gaussian(sigma=3), PureDP("0.1")]).delta(1), Bracket)
+    assert compose({step: 300, replacing: 0}).delta(1) == compose({step: 300}).delta(1)
+    assert isinstance(compose([replacing, Gaussian(sigma=3), PureDP("0.1")]).delta(1), Bracket)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
+from indistinct.composition.alone import Alone, ClosedForm
+from indistinct.composition.careful import CarefulDirection
 from indistinct.composition.contour import ContourComposition
 from indistinct.composition.curved import CurvedComposition
 from indistinct.composition.direction import Direction, Steering
@@ -12,6 +16,7 @@ from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.enumerated import EnumeratedComposition
 from indistinct.composition.evaluators import Evaluator, evaluator_of
 from indistinct.composition.gauss import GaussianComposition
+from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.gaussian import GaussianLoss
 from indistinct.composition.losses.law import LossLaw
 from indistinct.composition.losses.responses import ResponsesLoss
@@ -23,16 +28,41 @@ from indistinct.numbers.balls import ball, bracket_of, precision
 __all__ = ["directions_of"]
 
 _BITS = 192
+_FEW_USES = 64
 _FEW = 200
 """So many responses have a transform that decays well."""
 _INFINITE = Bracket(math.inf, math.inf)
 
 
-def directions_of(contributions: Contributions) -> tuple[Direction | RefinedDirection, ...]:
+AnyDirection = Direction | RefinedDirection | CarefulDirection
+
+
+def directions_of(contributions: Contributions) -> tuple[AnyDirection, ...]:
     """One direction, or two where the neighbouring databases make a difference."""
     if contributions.enclosed:
-        return tuple(RefinedDirection(lambda level, i=i: _enclosed(contributions, level, i)) for i in range(2))  # type: ignore[misc]  # i is bound
-    return tuple(_direction(contributions, laws) for laws in contributions.directions)
+        return _refined(contributions)
+    if (otherwise := _without_decay(contributions)) is None:
+        return tuple(_direction(contributions, laws) for laws in contributions.directions)
+    quick = (_direction(contributions, laws, only_narrow=True) for laws in contributions.directions)
+    return tuple(CarefulDirection(first, second) for first, second in zip(quick, _refined(otherwise), strict=False))
+
+
+def _refined(contributions: Contributions) -> tuple[RefinedDirection, ...]:
+    return tuple(RefinedDirection(partial(_enclosed, contributions, which=which)) for which in range(2))
+
+
+def _without_decay(contributions: Contributions) -> Contributions | None:
+    """The same with all losses enclosed, where so few of them are used that their transforms hardly decay."""
+    uses = contributions.responses.count + sum(times for _, times in contributions.losses)
+    if contributions.gaussian or contributions.curves or not contributions.losses or not 1 < uses <= _FEW_USES:
+        return None
+    enclosed = []
+    for loss, times in contributions.losses:
+        found = loss.enclosed() if loss.enclosed else None
+        if not isinstance(found, EnclosedLoss):
+            return None
+        enclosed.append((found, times))
+    return replace(contributions, losses=(), enclosed=tuple(enclosed))
 
 
 def _enclosed(contributions: Contributions, level: int, which: int) -> tuple[Direction, Direction]:
@@ -41,7 +71,9 @@ def _enclosed(contributions: Contributions, level: int, which: int) -> tuple[Dir
     return upper, lower
 
 
-def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...]) -> Direction:
+def _direction(
+    contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...], *, only_narrow: bool = False
+) -> Direction:
     own = [(law.disclosed, times) for law, times in laws]
     everything = [*_shared(contributions), *laws]
     whole = ContourComposition(everything)
@@ -50,14 +82,17 @@ def _direction(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ..
     if contributions.curves:
         evaluator = curved = CurvedComposition(everything, contributions.curves)
         steering = Steering(curved.cumulants, whole.steepest if everything else math.inf)
+    elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
+        evaluator = Alone(everything[0][0])
     elif laws or (contributions.gaussian and contributions.responses.groups):
-        evaluator = EnumeratedComposition.of(everything) or whole
+        evaluator = EnumeratedComposition.of(everything) or ContourComposition(everything, only_narrow=only_narrow)
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)
     else:
         evaluator = evaluator_of(contributions.responses)
     disclosure = Disclosure([*contributions.disclosures, *own])
-    is_quick = laws or contributions.gaussian or contributions.responses.count > _FEW
+    decays = contributions.responses.count > _FEW or (bool(laws) and not only_narrow)
+    is_quick = (decays or contributions.gaussian) and not isinstance(evaluator, Alone)
     contour = whole if is_quick and not contributions.curves else None
     return Direction(disclosure, evaluator, _largest(contributions, laws), steering, contour)
 

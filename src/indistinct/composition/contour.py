@@ -49,6 +49,7 @@ __all__ = ["ContourComposition"]
 GAPS = (1e-8, 1e-6, 1e-4, 1e-2)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
+_ALL = 1_000_000
 _LARGE = 100
 """Laws of so many terms together are worth the second of these at once."""
 _FLOOR = 1e-11
@@ -57,6 +58,7 @@ _FARTHEST = 55.0
 _SPAN = 2.0
 """How many standard deviations from its saddle a sheet serves where many epsilons are asked for at once."""
 _MOST_WORK = 20_000_000
+_LITTLE_WORK = 3_000_000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
 _LARGEST_EXPONENT = 700.0
@@ -70,6 +72,7 @@ class ContourComposition:
 
     def __init__(self, laws: Iterable[tuple[LossLaw, int]], *, only_narrow: bool = False) -> None:
         self._only_narrow = only_narrow
+        self._work = _LITTLE_WORK if only_narrow else _MOST_WORK
         self.laws = [(law, times) for law, times in laws if times]
         # Rounded up: from here on delta is 0, and no nearer.
         largest = math.fsum(times * law.largest for law, times in self.laws)
@@ -182,7 +185,7 @@ class ContourComposition:
 
     def _laid_out_best(self, epsilon: float) -> Sheet | None:
         """The narrowest sheet for an epsilon that takes no unreasonable work."""
-        for gap in GAPS if self._size < _LARGE else GAPS[1:]:
+        for gap in GAPS[self._size >= _LARGE or self._only_narrow :]:
             try:
                 return self._laid_out(epsilon, gap)
             except TooManyNodes:
@@ -208,7 +211,10 @@ class ContourComposition:
             count, whole = round(last / step) + 1, 2 * (1 + 1 / (tilt * self._lattice.spacing))
         left_out = 1e-3 * scale * (gap if smoothing else _FLOOR)
         negligible = math.log(2 * whole / left_out)
-        nodes = self._active(tilt, smoothing, step, count, negligible)
+        if self._lattice is not None and count * self._size <= _ALL:
+            nodes = np.arange(count)
+        else:
+            nodes = self._active(tilt, smoothing, step, count, negligible)
         y = np.asarray(nodes * step, dtype=np.float64)
         logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
         doubts = np.zeros(y.size)
@@ -272,8 +278,8 @@ class ContourComposition:
                 bound[alike] = self._log_bound(tilt, smoothing, centres, reach, negligible)
             return bound
 
-        most = max(_MOST_WORK // self._size, 1000)
-        return surviving(edges, log_bound, negligible, most, _MOST_WORK // min(self._size, _BLOCK))
+        most = max(self._work // self._size, 1000)
+        return surviving(edges, log_bound, negligible, most, self._work // min(self._size, _BLOCK))
 
     def _log_bound(self, tilt: float, smoothing: float, centres: Floats, reach: float, negligible: float) -> Floats:
         """An upper bound of the log of the integrand's modulus, relative to its height at y = 0.

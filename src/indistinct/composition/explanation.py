@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from indistinct.composition.assembly import directions_of
-from indistinct.composition.direction import Direction
+from indistinct.composition.assembly import AnyDirection, directions_of
 from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.parts import Contributions, Thing, contributions_of
-from indistinct.composition.refined import RefinedDirection
 from indistinct.numbers import Bracket
 
 __all__ = ["Explanation", "PartShare", "explanation_of"]
@@ -99,7 +97,7 @@ def _set(line: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 def explanation_of(
     parts: Sequence[tuple[Thing, int]],
-    directions: Sequence[Direction | RefinedDirection],
+    directions: Sequence[AnyDirection],
     epsilon: Bracket,
     delta: Bracket,
 ) -> Explanation:

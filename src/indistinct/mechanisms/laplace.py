@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from indistinct.composition.losses import LaplaceLoss, PrivacyLoss
+from indistinct.composition.losses.enclosed import EnclosedLoss
+from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.planning.formulas import laplace_scales
 from indistinct.composition.planning.knob import Knob
 from indistinct.mechanisms.parameters import read_positive, read_scale
@@ -58,4 +60,5 @@ class Laplace:
     @property
     def loss(self) -> PrivacyLoss:
         """The same in both directions, for every kind of neighbouring databases."""
-        return PrivacyLoss.symmetric(LaplaceLoss(float_above(self.epsilon)))
+        level = float_above(self.epsilon)
+        return PrivacyLoss.symmetric(LaplaceLoss(level), enclosed=lambda: EnclosedLoss(laplace_line(level)))

@@ -10,6 +10,7 @@ from indistinct.composition.density_pair import DensityPair
 from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP
 from indistinct.composition.losses import Adjacency, AtomsLoss, PrivacyLoss, SubsampledLoss
 from indistinct.composition.losses.enclosed import EnclosedLoss
+from indistinct.composition.losses.gaussian_line import gaussian_line
 from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.losses.law import Curve
 from indistinct.composition.losses.sampled import sampled_atoms, sampled_box, sampled_pair
@@ -111,7 +112,12 @@ def _sampled(mechanism: Thing, whole: object, rate: Fraction) -> PrivacyLoss | E
             return sampled_box(whole, rate)
         case GaussianDP(mu) if mu:
             removing, adding = (SubsampledLoss(1 / mu, rate, way) for way in (True, False))
-            return PrivacyLoss(removing, adding, Adjacency.ADD_REMOVE)
+            return PrivacyLoss(
+                removing,
+                adding,
+                Adjacency.ADD_REMOVE,
+                lambda: EnclosedLoss(gaussian_line(float(1 / mu)).sampled(float(rate)), Adjacency.ADD_REMOVE),
+            )
         case GaussianDP():
             return sampled_box(PureDP(0), rate)
         case PrivacyLoss(forward=AtomsLoss() as law) if not law.disclosed:

@@ -22,6 +22,9 @@ from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt,
 __all__ = ["GridLoss"]
 
 _STEEPEST = 1e5
+_MANY = 512
+_LARGEST_CIRCLE = 1 << 22
+_EVEN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,22 +87,42 @@ class GridLoss:
         relevant = np.flatnonzero(weights > 1e-30)
         first, last = int(relevant[0]), int(relevant[-1])
         kept = weights[first : last + 1]
+        centre = round(float(np.sum(kept * np.arange(kept.size))))
+        summed = self._around_the_circle(kept, centre, y)
+        if summed is None:
+            summed = self._in_blocks(kept, centre, y)
+        at = float(self.lattice.offset + (first + centre) * self.lattice.exact_spacing)
+        with np.errstate(divide="ignore"):
+            modulus = np.log(np.maximum(np.abs(summed), 1e-300))
+        return np.asarray(modulus + 1j * (np.angle(summed) + y * at))
+
+    def _around_the_circle(self, kept: Floats, centre: int, y: Floats) -> Complexes | None:
+        """By one fast transform, where many frequencies are asked for that all divide the circle evenly."""
+        if y.size < _MANY:
+            return None
+        step = float(np.min(np.diff(y)))
+        places = np.rint(y / step)
+        around = round(2 * math.pi / (self.lattice.spacing * step))
+        even = abs(around * self.lattice.spacing * step - 2 * math.pi) < _EVEN / around
+        if not even or around > _LARGEST_CIRCLE or float(np.max(np.abs(y - places * step))) > _EVEN * step:
+            return None
+        folded = np.zeros(around)
+        np.add.at(folded, (np.arange(kept.size) - centre) % around, kept)
+        whole = np.fft.fft(folded)
+        return np.asarray(np.conj(whole[places.astype(np.int64) % around]))
+
+    def _in_blocks(self, kept: Floats, centre: int, y: Floats) -> Complexes:
         block = max(1, math.isqrt(kept.size))
         rows = -(-kept.size // block)
         table = np.zeros(rows * block)
         table[: kept.size] = kept
-        centre = round(float(np.sum(kept * np.arange(kept.size))))
         # Only the place on the circle matters, and it is known exactly: phases stay small.
         angle = y * self.lattice.spacing
         inner = np.exp(1j * np.outer(angle, np.arange(block)))
         outer = np.exp(1j * np.outer(angle, block * np.arange(rows) - centre))
         within = table.reshape(rows, block).T
         blocks = (inner.real @ within) + 1j * (inner.imag @ within)
-        summed = np.sum(outer * blocks, axis=1)
-        at = float(self.lattice.offset + (first + centre) * self.lattice.exact_spacing)
-        with np.errstate(divide="ignore"):
-            modulus = np.log(np.maximum(np.abs(summed), 1e-300))
-        return np.asarray(modulus + 1j * (np.angle(summed) + y * at))
+        return np.asarray(np.sum(outer * blocks, axis=1))
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
         return bound_by_spread(self, tilt, centres, reach)

@@ -14,6 +14,9 @@ import numpy as np
 
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, log1p
 from indistinct.composition.losses.sums import second_order
+from indistinct.numbers import Epsilon
+from indistinct.numbers.balls import arb, ball
+from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["LaplaceLoss"]
 
@@ -79,6 +82,12 @@ class LaplaceLoss:
         """The log ratio is a difference of two log transforms, each as accurate as K; M has no zeros near y = 0."""
         value = 64 * UNIT * self.cumulants(tilt).value
         return Doubt(value, 2 * value, 64 * UNIT, 16 * UNIT * self.epsilon)
+
+    def delta_of_one(self, epsilon: Epsilon) -> arb:
+        """1 - e^((eps - e) / 2) below e, for e as it is and a last place less, as it was rounded up."""
+        ends = [ball(self.epsilon) * (1 - side * ball(4 * UNIT)) - ball_of(epsilon) for side in (0, 1)]
+        low, high = (-(-away / 2).expm1() for away in ends)
+        return low.max(ball(0)).union(high.max(ball(0)))
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
         at_zero = self._log_transform(np.array([complex(tilt)]))[0]

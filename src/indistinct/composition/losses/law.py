@@ -15,6 +15,7 @@ would not be honest.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -135,11 +136,15 @@ class PrivacyLoss:
     forward: LossLaw
     backward: LossLaw
     adjacency: Adjacency | None = None
+    enclosed: Callable[[], object] | None = None
+    """The same pair as an `EnclosedLoss`, for so few uses that no transform decays."""
 
     @classmethod
-    def symmetric(cls, law: LossLaw, adjacency: Adjacency | None = None) -> PrivacyLoss:
+    def symmetric(
+        cls, law: LossLaw, adjacency: Adjacency | None = None, enclosed: Callable[[], object] | None = None
+    ) -> PrivacyLoss:
         """The same law both ways."""
-        return cls(law, law, adjacency)
+        return cls(law, law, adjacency, enclosed)
 
 
 def bound_by_spread(law: LossLaw, tilt: float, centres: Floats, reach: float) -> Floats:

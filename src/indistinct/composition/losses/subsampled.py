@@ -28,6 +28,9 @@ import numpy as np
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, bound_by_spread
 from indistinct.composition.losses.sums import Tilted
 from indistinct.composition.nodes import TooManyNodes
+from indistinct.numbers import Epsilon
+from indistinct.numbers.balls import arb, ball
+from indistinct.numbers.logarithm import exponential
 
 __all__ = ["SubsampledLoss"]
 
@@ -86,6 +89,21 @@ class SubsampledLoss:
 
     def cumulants(self, tilt: float) -> Cumulants:
         return self._points(tilt, 0).law.cumulants
+
+    def delta_of_one(self, epsilon: Epsilon) -> arb:
+        """The loss passes epsilon at one x, on whose sides the four probabilities are Gaussian tails.
+
+        s rises with x, and is e^eps where r = 1 + (e^eps - 1) / q when removing, e^-eps where r = 1 - (1 - e^-eps) / q
+        when adding.
+        """
+        q, sigma, odds = ball(self.exact_rate), ball(self.exact_sigma), exponential(epsilon)
+        ratio = 1 + (odds - 1) / q if self.removing else 1 - (1 - 1 / odds) / q
+        if not ratio > 0:
+            return ball(0) if ratio <= 0 else ball(0).union(ball(1))
+        x = sigma**2 * ratio.log() + ball(Fraction(1, 2))
+        if self.removing:
+            return q * _tail((x - 1) / sigma) + (1 - q - odds) * _tail(x / sigma)
+        return (1 - odds * (1 - q)) * _tail(-x / sigma) - odds * q * _tail((1 - x) / sigma)
 
     def doubt(self, tilt: float) -> Doubt:
         """That of the sum, with room for what rounding does to the points' places."""
@@ -215,3 +233,9 @@ class SubsampledLoss:
     def _keep(self) -> float:
         """1 - q, of which a rounded q knows little when it is near 1."""
         return float(1 - self.exact_rate)
+
+
+def _tail(x: arb) -> arb:
+    """The probability that a standard Gaussian is above x; from the ends, as Arb's own ball is wide for large x."""
+    low, high = (((end / ball(2).sqrt()).erfc() / 2) for end in (x.lower(), x.upper()))
+    return low.union(high)
