@@ -13,7 +13,9 @@ from mpmath import mpf
 
 from indistinct import ApproximateDP, GaussianDP, Geometric, PrivacyProfile, PureDP, compose
 from indistinct.composition.guarantees import Promise
-from indistinct.composition.losses import PrivacyLoss, three_way_loss
+from indistinct.composition.losses import PrivacyLoss
+from indistinct.composition.losses.three_way import three_way_pair
+from indistinct.numbers.balls import ball
 from tests.composition.oracles import faults
 from tests.exact import to_fraction
 
@@ -29,7 +31,7 @@ class ThreeWay:
 
     @property
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss.symmetric(three_way_loss(self.epsilon, 0.375))
+        return three_way_pair(self.epsilon, ball(F(3, 8)))
 
 
 Kind = PureDP | Geometric | ThreeWay
