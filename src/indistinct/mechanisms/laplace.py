@@ -13,7 +13,6 @@ from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.planning.formulas import laplace_scales
 from indistinct.composition.planning.knob import Knob
 from indistinct.mechanisms.parameters import read_positive, read_scale
-from indistinct.numbers.bracket import float_above
 
 __all__ = ["Laplace"]
 
@@ -60,5 +59,5 @@ class Laplace:
     @property
     def loss(self) -> PrivacyLoss:
         """The same in both directions, for every kind of neighbouring databases."""
-        level = float_above(self.epsilon)
-        return PrivacyLoss.symmetric(LaplaceLoss(level), enclosed=lambda: EnclosedLoss(laplace_line(level)))
+        law = LaplaceLoss(self.epsilon)
+        return PrivacyLoss.symmetric(law, enclosed=lambda: EnclosedLoss(laplace_line(law.epsilon)))
