@@ -65,13 +65,13 @@ def test_the_choice_has_its_law_and_no_other(name: str) -> None:
 def test_exponential_noise_is_not_the_exponential_mechanism_and_gumbel_noise_is() -> None:
     """Dwork and Roth's Theorem 3.13 (errata 1): what its noise gives is told from what it says, by count."""
     scores = [0, 1]
-    one_sided, gumbel = (NoisyMax(2, noise=noise) for noise in ("exponential", "gumbel"))
+    mechanisms: list[Any] = [NoisyMax(2, noise=noise) for noise in ("exponential", "gumbel")]
     with mpmath.workdps(15):
         claimed, true = (cumulated(law(scores, 1)) for law in (exponential_law, permute_and_flip_law))
     assert np.abs(claimed - true).max() > 0.08
     allowed = band(TRIALS)
     by_one_sided, by_gumbel = (
-        shares([mechanism.release(scores) for _ in range(TRIALS)], 2) for mechanism in (one_sided, gumbel)
+        shares([mechanism.release(scores) for _ in range(TRIALS)], 2) for mechanism in mechanisms
     )
     assert np.abs(by_one_sided - true).max() <= allowed < np.abs(by_one_sided - claimed).max()
     assert np.abs(by_gumbel - claimed).max() <= allowed < np.abs(by_gumbel - true).max()
@@ -237,10 +237,8 @@ def test_theorem_3_11_counts_the_best() -> None:
 @pytest.mark.parametrize("candidates", [2, 10, 10**5])
 def test_permute_and_flip_is_never_worse(candidates: int) -> None:
     for alpha in (0, "0.1", 3, 40):
-        ours, other = (
-            mechanism(1).failure(alpha, candidates=candidates).exact
-            for mechanism in (PermuteAndFlip, ExponentialMechanism)
-        )
+        kinds: list[Any] = [PermuteAndFlip, ExponentialMechanism]
+        ours, other = (kind(1).failure(alpha, candidates=candidates).exact for kind in kinds)
         assert ours.lower <= other.upper
         assert alpha == 0 or ours.upper < other.lower
 

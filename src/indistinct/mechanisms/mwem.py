@@ -25,7 +25,7 @@ from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
 from indistinct.mechanisms.exponential import LARGEST_EPSILON, ExponentialMechanism
 from indistinct.mechanisms.parameters import read_positive
-from indistinct.mechanisms.selecting import at_least, probability, read_beta, read_distance
+from indistinct.mechanisms.selecting import PRIVATE, at_least, probability, read_beta, read_distance
 from indistinct.mechanisms.workload import Workload
 from indistinct.noise import SYSTEM, BitSource, DiscreteLaplace, Scale
 from indistinct.noise.table import Integers
@@ -219,11 +219,11 @@ def _read_histogram(histogram: object) -> Integers:
     try:
         cells = np.asarray(histogram)
     except ValueError:
-        raise InvalidParameter("histogram", histogram, "be a vector of whole numbers") from None
+        raise InvalidParameter("histogram", PRIVATE, "be a vector of whole numbers") from None
     if cells.ndim != 1 or not len(cells) or cells.dtype.kind not in "iu":
-        raise InvalidParameter("histogram", histogram, "be a vector of whole numbers")
+        raise InvalidParameter("histogram", PRIVATE, "be a vector of whole numbers")
     if cells.min() < 0 or int(cells.max()) >= 2**62:
-        raise InvalidParameter("histogram", histogram, "be counts from 0 to 2^62")
+        raise InvalidParameter("histogram", PRIVATE, "be counts from 0 to 2^62")
     return cells.astype(np.int64)
 
 

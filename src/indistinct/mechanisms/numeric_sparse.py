@@ -26,7 +26,7 @@ from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
 from indistinct.mechanisms.exponential import LARGEST_EPSILON
 from indistinct.mechanisms.parameters import read_positive
-from indistinct.mechanisms.selecting import at_least, probability, read_beta, read_distance
+from indistinct.mechanisms.selecting import PRIVATE, at_least, probability, read_beta, read_distance, unshown
 from indistinct.mechanisms.sparse import LARGEST_CUTOFF, read_accounting, read_open_delta
 from indistinct.mechanisms.stream import stream_alpha, stream_beta
 from indistinct.mechanisms.watch import Watch, read_stream
@@ -274,10 +274,10 @@ class NumericWatch:
         raise TypeError("a running watch can be neither copied nor stored: its noise is used once")
 
     def _steps(self, value: object) -> int:
-        number = read_number("value", value)
+        number = unshown(lambda: read_number("value", value))
         if self._granularity is None:
             if number.denominator != 1:
-                raise _not_whole(value)
+                raise _not_whole()
             return int(number)
         return math.floor(number / self._granularity + Fraction(1, 2))
 
@@ -287,18 +287,16 @@ class NumericWatch:
 
     def _check_whole(self, numbers: Any) -> None:
         if numbers.dtype == np.float64:
-            broken = numbers[np.floor(numbers) != numbers]
-        elif numbers.dtype == object:
-            broken = [value for value in numbers.tolist() if exact_number(value).denominator != 1]
+            whole = bool((np.floor(numbers) == numbers).all())
         else:
-            return
-        if len(broken):
-            raise _not_whole(broken[0])
+            whole = numbers.dtype != object or all(exact_number(value).denominator == 1 for value in numbers.tolist())
+        if not whole:
+            raise _not_whole()
 
 
-def _not_whole(value: object) -> InvalidParameter:
+def _not_whole() -> InvalidParameter:
     return InvalidParameter(
-        "value", value, "be a whole number", instead="For other values give a granularity, such as 1/1024."
+        "value", PRIVATE, "be a whole number", instead="For other values give a granularity, such as 1/1024."
     )
 
 

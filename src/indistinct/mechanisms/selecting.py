@@ -28,6 +28,8 @@ from indistinct.numbers import Bracket, read_count, read_number
 from indistinct.numbers.balls import acb, arb, ball, bracket_of, precision
 
 __all__ = [
+    "PRIVATE",
+    "Said",
     "WorstCase",
     "accuracy_of",
     "at_least",
@@ -38,10 +40,12 @@ __all__ = [
     "read_beta",
     "read_distance",
     "read_utilities",
+    "unshown",
     "where_it_falls_to",
 ]
 
 Candidate = TypeVar("Candidate")
+Value = TypeVar("Value")
 
 _BITS = 128
 _STEPS = 80
@@ -49,7 +53,7 @@ _CLOSE = 1e-10
 
 
 def read_utilities(name: str, scores: object) -> Numbers:
-    """A vector of scores of any length; what cannot be compared with noise is refused.
+    """A vector of scores of any length; what cannot be compared with noise is refused, without showing it.
 
     >>> read_utilities("scores", [1, 2.5])
     array([1. , 2.5])
@@ -57,10 +61,18 @@ def read_utilities(name: str, scores: object) -> Numbers:
     try:
         numbers = np.asarray(scores)
     except ValueError:
-        raise InvalidParameter(name, scores, "be a vector of numbers") from None
+        raise InvalidParameter(name, PRIVATE, "be a vector of numbers") from None
     if numbers.ndim != 1:
-        raise InvalidParameter(name, scores, "be a vector of numbers")
-    return read_scores(name, numbers, len(numbers))
+        raise InvalidParameter(name, PRIVATE, "be a vector of numbers")
+    return unshown(lambda: read_scores(name, numbers, len(numbers)))
+
+
+def unshown(read: Callable[[], Value]) -> Value:
+    """What is read; if it is refused, the error tells why but not what was given."""
+    try:
+        return read()
+    except InvalidParameter as error:
+        raise InvalidParameter(error.name, PRIVATE, error.requirement, instead=error.instead) from None
 
 
 def chosen_from(
@@ -72,8 +84,23 @@ def chosen_from(
     scores = [utility(candidate) for candidate in candidates] if callable(utility) else utility
     numbers = read_utilities("utility", scores)
     if len(numbers) != len(candidates):
-        raise InvalidParameter("utility", scores, f"give one number for each of the {len(candidates)} candidates")
+        raise InvalidParameter("utility", PRIVATE, f"give one number for each of the {len(candidates)} candidates")
     return candidates[select(numbers)]
+
+
+class Said:
+    """Shown as the text that it is: in errors, what stands for a private value."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+PRIVATE = Said("not (it is private, and not shown)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@ r"""A sparse vector that is running: queries come one at a time or in blocks, an
 
 The comparison value + noise >= threshold + the threshold's noise is that of real numbers (`indistinct.noise`): floats
 with proven errors decide, and where they cannot, the two noises are refined until they are told apart. Noises are drawn
-ahead, in blocks of `_FIRST` and then `_BLOCK`, and each is used for one query: whether queries come one at a time or in
+ahead, in blocks of the `_SIZES`, and each is used for one query: whether queries come one at a time or in
 blocks, the same bits give the same answers.
 
 Whoever could copy a running watch, or run it in two processes, could ask the same noise twice, or more than the cutoff
@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
-from indistinct.noise import BitSource, NoiseStream
+from indistinct.mechanisms.selecting import PRIVATE, Said, unshown
+from indistinct.noise import BitSource
+from indistinct.noise.bits import Words
 from indistinct.noise.lazy_real import ROUNDING, LazyReal, sign_of_sum
 from indistinct.noise.logarithm import Reals
 from indistinct.noise.scale import Scale, read_scale
@@ -31,8 +33,7 @@ from indistinct.numbers import read_number
 
 __all__ = ["Watch", "read_stream"]
 
-_FIRST = 1 << 10
-_BLOCK = 1 << 14
+_SIZES = (1 << 6, 1 << 10, 1 << 14)
 _WINDOW = 1 << 8
 _EXACT = 2**53
 _OWN = (int, float)
@@ -60,6 +61,7 @@ class Watch:
         "_array",
         "_bases",
         "_begun",
+        "_blocks",
         "_cutoff",
         "_errors",
         "_left",
@@ -75,6 +77,7 @@ class Watch:
         "_sensitivity",
         "_source",
         "_threshold",
+        "_threshold_scale",
         "_thresholds",
         "_words",
     )
@@ -96,8 +99,9 @@ class Watch:
         self._source = source
         self._lock = Lock()
         self._process = getpid()
-        self._thresholds = NoiseStream.laplace(read_scale("scale", threshold_scale), source)
-        self._begun = self._next = 0
+        self._threshold_scale: Scale = read_scale("scale", threshold_scale)
+        self._thresholds: list[LazyReal] = []
+        self._begun = self._next = self._blocks = 0
         self._array: Reals = np.zeros(0)
         self._radius: Reals = np.zeros(0)
         self._words = np.zeros(0, dtype=np.uint64)
@@ -220,7 +224,7 @@ class Watch:
         if threshold is None and self._threshold is None:
             raise InvalidParameter("threshold", threshold, "be given, to start or with each query")
         base = self._threshold if threshold is None else read_number("threshold", threshold)
-        exact = read_number("value", value) - (base or 0)
+        exact = unshown(lambda: read_number("value", value)) - (base or 0)
         if self._next == len(self._array):
             self._refill()
         at = self._next
@@ -243,21 +247,24 @@ class Watch:
 
     def _renew(self) -> None:
         """A fresh noise for the threshold."""
-        self._rho = self._thresholds.next()
+        if not self._thresholds:
+            words = self._source.words(min(self._left, _SIZES[1]))
+            near, error = (part.tolist() for part in _laplace(words, self._threshold_scale))
+            drawn = zip(words.tolist(), near, error, strict=True)
+            self._thresholds = [
+                LazyReal(Kind.LAPLACE, self._threshold_scale, word, self._source, *floats) for word, *floats in drawn
+            ]
+        self._rho = self._thresholds.pop()
         self._rho_near = self._rho.approximation
-        self._rho_error = self._rho.error + abs(self._rho.approximation) * 2 * ROUNDING
+        self._rho_error = self._rho.error
 
     def _refill(self) -> None:
         """Fresh noises for the queries to come; those before are spent."""
-        self._words = self._source.words(_BLOCK if self._begun else _FIRST)
-        scale = float(self._scale)
-        noise, error = approximated(Kind.LAPLACE, self._words)
-        noise *= scale
-        error *= scale * (1 + ROUNDING)
-        error += np.abs(noise) * (2 * ROUNDING)
-        self._array, self._radius = noise, error
+        self._words = self._source.words(_SIZES[min(self._blocks, len(_SIZES) - 1)])
+        self._array, self._radius = _laplace(self._words, self._scale)
         self._noises, self._errors = [], []
-        self._begun += len(noise)
+        self._begun += len(self._array)
+        self._blocks += 1
         self._next = 0
 
     def _check(self, sensitivity: object) -> None:
@@ -273,11 +280,11 @@ class Watch:
         if not self._left:
             return InvalidParameter(
                 "the watch",
-                _Said(f"halted after {self._cutoff} answers above"),
+                Said(f"halted after {self._cutoff} answers above"),
                 "be running",
                 instead="Start another one, which is charged again.",
             )
-        return InvalidParameter("the watch", _Said("of another process"), "be asked by the process that started it")
+        return InvalidParameter("the watch", Said("of another process"), "be asked by the process that started it")
 
 
 def read_stream(values: object, thresholds: object) -> tuple[Numbers, Numbers]:
@@ -289,21 +296,20 @@ def read_stream(values: object, thresholds: object) -> tuple[Numbers, Numbers]:
     except ValueError:
         vector = np.zeros(())
     if vector.ndim != 1:
-        raise InvalidParameter("values", values, "be a vector of numbers")
-    numbers = read_finite("values", vector, len(vector))
+        raise InvalidParameter("values", PRIVATE, "be a vector of numbers")
+    numbers = unshown(lambda: read_finite("values", vector, len(vector)))
     if isinstance(thresholds, Fraction | str):
         thresholds = _simplest(read_number("threshold", thresholds))
     return numbers, read_finite("thresholds", thresholds, len(vector))
 
 
-class _Said:
-    """A text that is shown as it is."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
+def _laplace(words: Words, scale: Scale) -> tuple[Reals, Reals]:
+    """Noises near those of the words, and by how much they may be off, roundings of sums with them included."""
+    noise, error = approximated(Kind.LAPLACE, words)
+    noise *= float(scale)
+    error *= float(scale) * (1 + ROUNDING)
+    error += np.abs(noise) * (2 * ROUNDING)
+    return noise, error
 
 
 def _simplest(number: Fraction) -> object:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms.selecting import at_least
+from indistinct.mechanisms.selecting import PRIVATE, at_least
 from indistinct.noise.table import Integers
 from indistinct.numbers import read_count
 
@@ -74,7 +74,7 @@ class Workload:
         total = int(histogram.astype(object).sum())
         largest = max(float(abs(block).max()) for block in self._blocks())
         if largest * total >= 2.0**62:
-            raise InvalidParameter("histogram", total, "have fewer records: the answers do not fit 64 bits")
+            raise InvalidParameter("histogram", PRIVATE, "have fewer records: the answers do not fit 64 bits")
         if largest * total < _EXACT:
             return self.answers(histogram.astype(np.float64)).astype(np.int64)
         return np.concatenate([np.asarray(block.astype(np.int64) @ histogram).ravel() for block in self._blocks()])
