@@ -224,3 +224,24 @@ def test_errors_do_not_show_private_values() -> None:
             attempt()
         assert "123456" not in str(caught.value)
         assert "it is private" in str(caught.value)
+
+
+def test_threads_are_never_given_the_same_noise() -> None:
+    watch = NumericSparse(9 * 400, 400).start(0)
+    released: list[float] = []
+
+    def ask() -> None:
+        try:
+            while True:
+                answer = watch.ask(10**6)
+                assert answer is not None
+                released.append(answer - 10**6)
+        except InvalidParameter:
+            pass
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(released) == sorted(watch._noise)  # noqa: SLF001  # each of them once

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -220,11 +221,15 @@ class NumericSparse:
 
 
 class NumericWatch:
-    """A running NumericSparse: as a `Watch`, with a number for "above" and None for "below"."""
+    """A running NumericSparse: as a `Watch`, with a number for "above" and None for "below".
 
-    __slots__ = ("_granularity", "_noise", "_threshold", "_watch")
+    It has a lock of its own, from the question to the value: no two threads are given the same noise.
+    """
+
+    __slots__ = ("_granularity", "_lock", "_noise", "_threshold", "_watch")
 
     def __init__(self, watch: Watch, noise: list[int], granularity: Fraction | None, threshold: object) -> None:
+        self._lock = Lock()
         self._watch = watch
         self._noise = noise
         self._granularity = granularity
@@ -233,7 +238,10 @@ class NumericWatch:
     def ask(self, value: Any, threshold: Any = None, *, sensitivity: object = None) -> int | float | None:
         """The value with noise, if the value with another noise is at or above the noisy threshold; else None."""
         steps = self._steps(value)
-        return self._answer(steps) if self._watch.ask(value, threshold, sensitivity=sensitivity) else None
+        with self._lock:
+            spent = self._watch.found
+            above = self._watch.ask(value, threshold, sensitivity=sensitivity)
+        return self._answer(steps, spent) if above else None
 
     def ask_many(self, values: object, thresholds: object = None) -> list[int | float | None]:
         """The answers of a block of queries, up to and including the one that halts; the rest is not asked."""
@@ -241,8 +249,10 @@ class NumericWatch:
         if self._granularity is None:
             self._check_whole(numbers)
         answers: list[int | float | None] = []
-        spent = self._watch.found
-        for above, value in zip(self._watch.ask_many(numbers, thresholds).tolist(), numbers.tolist(), strict=False):
+        with self._lock:
+            spent = self._watch.found
+            found = self._watch.ask_many(numbers, thresholds).tolist()
+        for above, value in zip(found, numbers.tolist(), strict=False):
             answers.append(self._answer(self._steps(value), spent) if above else None)
             spent += above
         return answers
@@ -281,8 +291,8 @@ class NumericWatch:
             return int(number)
         return math.floor(number / self._granularity + Fraction(1, 2))
 
-    def _answer(self, steps: int, spent: int | None = None) -> int | float:
-        noisy = (steps + self._noise[self._watch.found - 1 if spent is None else spent]) * (self._granularity or 1)
+    def _answer(self, steps: int, spent: int) -> int | float:
+        noisy = (steps + self._noise[spent]) * (self._granularity or 1)
         return int(noisy) if isinstance(noisy, int) or noisy.denominator == 1 else float(noisy)
 
     def _check_whole(self, numbers: Any) -> None:

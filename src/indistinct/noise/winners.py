@@ -22,7 +22,7 @@ from indistinct.numbers import read_count
 
 __all__ = ["winners"]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 
 
 def winners(kind: Kind, scores: Numbers, scale: object, k: int = 1, source: BitSource = SYSTEM) -> Integers:
@@ -44,20 +44,18 @@ def winners(kind: Kind, scores: Numbers, scale: object, k: int = 1, source: BitS
     for start in range(0, len(numbers), _BLOCK):
         part = numbers[start : start + _BLOCK]
         fresh = source.words(len(part))
-        at = np.arange(start, start + len(part), dtype=np.int64)
+        within: Integers | None = None
         if possible < len(numbers):
-            finite = ~np.isneginf(part)
-            part, fresh, at = part[finite], fresh[finite], at[finite]
+            within = np.flatnonzero(~np.isneginf(part))
+            part, fresh = part[within], fresh[within]
         if not len(part):
             continue
         below, above = enclosed_sums(kind, width, differences(part, highest), fresh)
-        if len(part) > k:
-            kept = able(below, above, k)
-            at, fresh, below, above = at[kept], fresh[kept], below[kept], above[kept]
-        places, words = np.concatenate([places, at]), np.concatenate([words, fresh])
-        lower, upper = np.concatenate([lower, below]), np.concatenate([upper, above])
-        if len(places) > k:
-            kept = able(lower, upper, k)
-            places, words, lower, upper = places[kept], words[kept], lower[kept], upper[kept]
+        kept = able(below, above, min(k, len(part)))
+        places = np.concatenate([places, start + (kept if within is None else within[kept])])
+        words = np.concatenate([words, fresh[kept]])
+        lower, upper = np.concatenate([lower, below[kept]]), np.concatenate([upper, above[kept]])
+        kept = able(lower, upper, min(k, len(lower)))
+        places, words, lower, upper = places[kept], words[kept], lower[kept], upper[kept]
     noises = [LazyReal(kind, width, word, source) for word in words.tolist()] if len(words) > 1 else []
     return places[ranked(numbers[places], lower, upper, noises)[:k]]
