@@ -15,7 +15,8 @@ myst_heading_anchors = 3
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 # A reference to our own names must resolve; other projects' names have no page here to lead to.
-nitpick_ignore_regex = [("py:.*", r"(?!indistinct\b).*")]
+# Variables that stand for types have none either.
+nitpick_ignore_regex = [("py:.*", r"(?!indistinct\b).*"), ("py:.*", r"indistinct\..*\.Candidate")]
 
 html_theme = "furo"
 html_title = f"Indistinct {release}"

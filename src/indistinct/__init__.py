@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AboveThreshold": "indistinct.mechanisms",
     "ApproximateDP": "indistinct.composition",
     "Bracket": "indistinct.numbers",
     "DensityPair": "indistinct.composition.density_pair",
@@ -18,6 +19,10 @@ _HOMES = {
     "GaussianDP": "indistinct.composition",
     "Geometric": "indistinct.mechanisms",
     "Laplace": "indistinct.mechanisms",
+    "MWEM": "indistinct.mechanisms",
+    "NoisyMax": "indistinct.mechanisms",
+    "NumericSparse": "indistinct.mechanisms",
+    "PermuteAndFlip": "indistinct.mechanisms",
     "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
     "PureDP": "indistinct.composition",
@@ -25,6 +30,7 @@ _HOMES = {
     "RandomizedResponse": "indistinct.mechanisms",
     "Region": "indistinct.regions",
     "RenyiDP": "indistinct.composition",
+    "Sparse": "indistinct.mechanisms",
     "Staircase": "indistinct.mechanisms",
     "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
@@ -35,6 +41,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AboveThreshold",
     "ApproximateDP",
     "Bracket",
     "DensityPair",
@@ -45,6 +52,10 @@ __all__ = [
     "GaussianDP",
     "Geometric",
     "Laplace",
+    "MWEM",
+    "NoisyMax",
+    "NumericSparse",
+    "PermuteAndFlip",
     "PoissonSubsampled",
     "PrivacyProfile",
     "PureDP",
@@ -52,6 +63,7 @@ __all__ = [
     "RandomizedResponse",
     "Region",
     "RenyiDP",
+    "Sparse",
     "Staircase",
     "ZeroConcentratedDP",
     "compose",
@@ -74,13 +86,19 @@ if TYPE_CHECKING:
     from indistinct.composition.density_pair import DensityPair
     from indistinct.composition.planning import Query, how_many, least_noise, split
     from indistinct.mechanisms import (
+        MWEM,
+        AboveThreshold,
         DiscreteGaussian,
         ExponentialMechanism,
         Gaussian,
         Geometric,
         Laplace,
+        NoisyMax,
+        NumericSparse,
+        PermuteAndFlip,
         PoissonSubsampled,
         RandomizedResponse,
+        Sparse,
         Staircase,
     )
     from indistinct.numbers import Bracket, ln

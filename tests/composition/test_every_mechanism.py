@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from indistinct import (
+    MWEM,
+    AboveThreshold,
     ApproximateDP,
     Bracket,
     DiscreteGaussian,
@@ -22,10 +24,14 @@ from indistinct import (
     GaussianDP,
     Geometric,
     Laplace,
+    NoisyMax,
+    NumericSparse,
+    PermuteAndFlip,
     PoissonSubsampled,
     PureDP,
     RandomizedResponse,
     RenyiDP,
+    Sparse,
     Staircase,
     ZeroConcentratedDP,
     compose,
@@ -64,6 +70,14 @@ FAMILIES = {
     "Staircase": Family(Staircase, {"epsilon": "0.2", "gamma": "0.4"}, {"epsilon": "0.21"}, frozenset({"gamma"})),
     "RandomizedResponse": Family(RandomizedResponse, {"epsilon": "0.2", "categories": 3}, {"epsilon": "0.21"}),
     "ExponentialMechanism": Family(ExponentialMechanism, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
+    "NoisyMax": Family(NoisyMax, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
+    "PermuteAndFlip": Family(PermuteAndFlip, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
+    "AboveThreshold": Family(AboveThreshold, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
+    "Sparse": Family(Sparse, {"epsilon": "0.2", "cutoff": 5}, {"epsilon": "0.21"}),
+    "NumericSparse": Family(
+        NumericSparse, {"epsilon": "0.2", "cutoff": 3, "delta": "1e-9"}, {"epsilon": "0.21", "delta": "2e-9"}
+    ),
+    "MWEM": Family(MWEM, {"epsilon": "0.2", "rounds": 5}, {"epsilon": "0.21"}),
     "PoissonSubsampled": Family(sampled, {"sigma": 1, "rate": "0.05"}, {"sigma": "0.9", "rate": "0.06"}),
 }
 GUARANTEES = {

@@ -11,6 +11,7 @@ needs refinement.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cmp_to_key
 
 import numpy as np
@@ -26,7 +27,7 @@ from indistinct.noise.standard import Kind, approximated
 from indistinct.noise.table import BLOCK, Integers
 from indistinct.numbers import read_count
 
-__all__ = ["LazyNoise"]
+__all__ = ["LazyNoise", "able", "enclosed_sums", "ranked"]
 
 
 class LazyNoise:
@@ -87,11 +88,11 @@ class LazyNoise:
             numbers, words = numbers[among], self._words[among]
         if not 1 <= read_count("k", k) <= len(numbers):
             raise InvalidParameter("k", k, f"be a whole number from 1 to {len(numbers)}, the number of finite scores")
-        lower, upper = self._sums(below_highest(numbers), words)
-        least = lower.max() if k == 1 else np.partition(lower, len(lower) - k)[len(lower) - k]
-        candidates = np.flatnonzero(~(upper < least))
+        lower, upper = enclosed_sums(self.kind, self.scale, below_highest(numbers), words)
+        candidates = able(lower, upper, k)
         places = candidates if among is None else among[candidates]
-        return places[self._ranked(numbers[candidates], lower[candidates], upper[candidates], places)[:k]]
+        noises = [self._at(place) for place in places.tolist()] if len(places) > 1 else []
+        return places[ranked(numbers[candidates], lower[candidates], upper[candidates], noises)[:k]]
 
     def exceeds(self, values: object, thresholds: object, other: LazyReal | None = None) -> NDArray[np.bool_]:
         """Where value + noise >= threshold + the other noise, which is one for all.
@@ -104,7 +105,7 @@ class LazyNoise:
         gaps = np.broadcast_to(differences(exact_values, exact_thresholds), len(self))
         if other is not None:
             gaps = gaps - other.approximation
-        lower, upper = self._sums(gaps, self._words)
+        lower, upper = enclosed_sums(self.kind, self.scale, gaps, self._words)
         extra = 0.0 if other is None else other.error + abs(other.approximation) * 2 * ROUNDING
         result: NDArray[np.bool_] = lower > extra
         for at in np.flatnonzero(~result & ~(upper < -extra)).tolist():
@@ -112,40 +113,48 @@ class LazyNoise:
             result[at] = sign_of_sum(gap, (1, self._at(at)), *(() if other is None else ((-1, other),))) > 0
         return result
 
-    def _sums(self, numbers: Reals, words: Words) -> tuple[Reals, Reals]:
-        """Floats around number + noise, for numbers with a rounding each."""
-        lower, upper = np.empty(len(numbers)), np.empty(len(numbers))
-        scale = float(self.scale)
-        with np.errstate(invalid="ignore", over="ignore"):
-            for start in range(0, len(numbers), BLOCK):
-                part = slice(start, start + BLOCK)
-                noise, error = approximated(self.kind, words[part])
-                noise *= scale
-                error *= scale * (1 + ROUNDING)
-                error += (np.abs(numbers[part]) + np.abs(noise)) * ROUNDING
-                noise += numbers[part]
-                np.subtract(noise, error, out=lower[part])
-                np.add(noise, error, out=upper[part])
-        return lower, upper
-
-    def _ranked(self, scores: Numbers, lower: Reals, upper: Reals, places: Integers) -> Integers:
-        """The order of candidates by decreasing score + noise; `places` says which noise is whose."""
-
-        def compare(i: int, j: int) -> int:
-            if lower[i] > upper[j] or upper[i] < lower[j]:
-                return 1 if lower[i] > upper[j] else -1
-            gap = exact_number(_item(scores, i)) - exact_number(_item(scores, j))
-            return sign_of_sum(gap, (1, self._at(int(places[i]))), (-1, self._at(int(places[j]))))
-
-        ordered = np.argsort(-lower, kind="stable")
-        if len(ordered) > 1 and not (lower[ordered[:-1]] > upper[ordered[1:]]).all():
-            return np.array(sorted(ordered.tolist(), key=cmp_to_key(compare), reverse=True), dtype=np.int64)
-        return ordered
-
     def _at(self, place: int) -> LazyReal:
         if place not in self._refined:
             self._refined[place] = LazyReal(self.kind, self.scale, int(self._words[place]), self._source)
         return self._refined[place]
+
+
+def enclosed_sums(kind: Kind, scale: Scale, numbers: Reals, words: Words) -> tuple[Reals, Reals]:
+    """Floats around number + noise, for numbers with a rounding each and noises by their first words."""
+    lower, upper = np.empty(len(numbers)), np.empty(len(numbers))
+    size = float(scale)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, len(numbers), BLOCK):
+            part = slice(start, start + BLOCK)
+            noise, error = approximated(kind, words[part])
+            noise *= size
+            error *= size * (1 + ROUNDING)
+            error += (np.abs(numbers[part]) + np.abs(noise)) * ROUNDING
+            noise += numbers[part]
+            np.subtract(noise, error, out=lower[part])
+            np.add(noise, error, out=upper[part])
+    return lower, upper
+
+
+def able(lower: Reals, upper: Reals, k: int) -> Integers:
+    """Which of the sums may be among the k largest."""
+    least = lower.max() if k == 1 else np.partition(lower, len(lower) - k)[len(lower) - k]
+    return np.flatnonzero(~(upper < least))
+
+
+def ranked(scores: Numbers, lower: Reals, upper: Reals, noises: Sequence[LazyReal]) -> Integers:
+    """The order of candidates by decreasing score + noise; floats decide where they can, else the noises."""
+
+    def compare(i: int, j: int) -> int:
+        if lower[i] > upper[j] or upper[i] < lower[j]:
+            return 1 if lower[i] > upper[j] else -1
+        gap = exact_number(_item(scores, i)) - exact_number(_item(scores, j))
+        return sign_of_sum(gap, (1, noises[i]), (-1, noises[j]))
+
+    ordered = np.argsort(-lower, kind="stable")
+    if len(ordered) > 1 and not (lower[ordered[:-1]] > upper[ordered[1:]]).all():
+        return np.array(sorted(ordered.tolist(), key=cmp_to_key(compare), reverse=True), dtype=np.int64)
+    return ordered
 
 
 def _item(numbers: Numbers, place: int) -> object:
