@@ -106,7 +106,7 @@ class DiscreteGaussian:
         return self._sizes().failure(alpha, count)
 
     def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
-        """Ends between which the true value is with probability `level` at least: of each answer, or of all together."""
+        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
         return around(answer, self._sizes().margin(level, size_of(answer) if together else 1))
 
     def _sizes(self) -> WholeSizes:

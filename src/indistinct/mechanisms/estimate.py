@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.mechanisms.display import card
+from indistinct.mechanisms.quantiles import upper
 from indistinct.mechanisms.sizes import read_level
 from indistinct.numbers.balls import arb, ball, bracket_of
-from indistinct.numbers.bracket import float_above
+from indistinct.numbers.logarithm import logarithm_of
 
 __all__ = ["Estimate", "estimated"]
 
@@ -53,8 +54,7 @@ def estimated(counts: NDArray[np.int64], kept: arb, other: arb, level: object) -
     the coins' own probabilities (Hoeffding 1963, Theorem 1): the means that are not refuted at either side.
     """
     sure, people = read_level(level), int(counts.sum())
-    room = float_above((2 / (1 - sure)).limit_denominator(10**15) + Fraction(1, 10**15))
-    allowed = math.log(room) * (1 + 1e-12) / people
+    allowed = upper(lambda: logarithm_of(2 / (1 - sure))) * (1 + 1e-12) / people
 
     def true(share: float, side: Callable[[float], float]) -> float:
         found = bracket_of((ball(share) - other) / (kept - other))
@@ -62,9 +62,9 @@ def estimated(counts: NDArray[np.int64], kept: arb, other: arb, level: object) -
 
     shares = [int(count) / people for count in counts]
     frequencies = [float(((ball(Fraction(int(count), people)) - other) / (kept - other)).mid()) for count in counts]
-    lower = [true(_least_mean(share, allowed), _down) for share in shares]
-    upper = [true(1 - _least_mean(1 - share, allowed), _up) for share in shares]
-    return Estimate(people, *(np.array(each) for each in (frequencies, lower, upper)), float(sure))
+    least = [true(_least_mean(share, allowed), _down) for share in shares]
+    most = [true(1 - _least_mean(1 - share, allowed), _up) for share in shares]
+    return Estimate(people, np.array(frequencies), np.array(least), np.array(most), float(sure))
 
 
 def _least_mean(share: float, allowed: float) -> float:

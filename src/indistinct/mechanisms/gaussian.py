@@ -57,12 +57,13 @@ class Gaussian:
 
     sensitivity: Fraction
     sigma: Fraction
-    _granularity: Fraction | None = field(repr=False)
+    chosen_granularity: Fraction | None = field(repr=False)
+    """What was asked for; None leaves it to `lattice`."""
 
     def __init__(self, sensitivity: object = 1, sigma: object = 1, *, granularity: object = None) -> None:
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))
         object.__setattr__(self, "sigma", read_positive("sigma", sigma))
-        object.__setattr__(self, "_granularity", read_granularity(granularity))
+        object.__setattr__(self, "chosen_granularity", read_granularity(granularity))
         if granularity is not None:
             self.lattice()
 
@@ -133,7 +134,7 @@ class Gaussian:
         return self._sizes(count).failure(alpha, count)
 
     def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
-        """Ends between which the true value is with probability `level` at least: of each answer, or of all together."""
+        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
         count = size_of(answer)
         return around(answer, self._sizes(count).margin(level, count if together else 1))
 
@@ -161,6 +162,11 @@ class Gaussian:
 @lru_cache(maxsize=256)
 def _plan(mechanism: Gaussian, count: int, whole: bool) -> tuple[Lattice, RoundedGaussian]:
     lattice = lattice_for(
-        mechanism.sensitivity, mechanism.sigma, mechanism._granularity, whole=whole, count=count, spread=root_above
+        mechanism.sensitivity,
+        mechanism.sigma,
+        mechanism.chosen_granularity,
+        whole=whole,
+        count=count,
+        spread=root_above,
     )
     return lattice, RoundedGaussian(lattice.steps)

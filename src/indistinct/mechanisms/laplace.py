@@ -62,7 +62,8 @@ class Laplace:
 
     sensitivity: Fraction
     scale: Fraction
-    _granularity: Fraction | None = field(repr=False)
+    chosen_granularity: Fraction | None = field(repr=False)
+    """What was asked for; None leaves it to `lattice`."""
 
     def __init__(
         self, sensitivity: object = 1, scale: object = None, *, epsilon: object = None, granularity: object = None
@@ -70,7 +71,7 @@ class Laplace:
         width = read_positive("sensitivity", sensitivity)
         object.__setattr__(self, "sensitivity", width)
         object.__setattr__(self, "scale", read_scale(width, scale, epsilon))
-        object.__setattr__(self, "_granularity", read_granularity(granularity))
+        object.__setattr__(self, "chosen_granularity", read_granularity(granularity))
         if granularity is not None:
             self.lattice()
 
@@ -126,7 +127,7 @@ class Laplace:
         return self._sizes(count).failure(alpha, count)
 
     def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
-        """Ends between which the true value is with probability `level` at least: of each answer, or of all together."""
+        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
         count = size_of(answer)
         return around(answer, self._sizes(count).margin(level, count if together else 1))
 
@@ -153,6 +154,6 @@ class Laplace:
 @lru_cache(maxsize=256)
 def _plan(mechanism: Laplace, count: int, whole: bool) -> tuple[Lattice, RoundedLaplace]:
     lattice = lattice_for(
-        mechanism.sensitivity, mechanism.scale, mechanism._granularity, whole=whole, count=count, spread=Fraction
+        mechanism.sensitivity, mechanism.scale, mechanism.chosen_granularity, whole=whole, count=count, spread=Fraction
     )
     return lattice, RoundedLaplace(lattice.steps)

@@ -94,7 +94,7 @@ def lattice_for(
         if whole:
             exponent = min(exponent, 0)
         elif widened(exponent) != sensitivity:
-            room = sensitivity / max(spread(count), 1)
+            room = sensitivity / max(spread(count), Fraction(1))
             exponent = max(min(exponent, exponent_of(room) - _FINE), exponent_of(scale) - FINEST)
     return Lattice(exponent, scale * widened(exponent) / sensitivity)
 

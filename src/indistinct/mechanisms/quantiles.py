@@ -91,9 +91,7 @@ def whole_tail(law: WholeTail, least: int, count: int) -> Bracket:
         bits *= 2
     with balls.precision(bits + 64):
         ends = [any_of(balls.ball(Fraction(end, 2**bits)), count) for end in (lower, higher)]
-        return Bracket(
-            max(balls.bracket_of(ends[0]).lower, 0.0), min(balls.bracket_of(ends[1]).upper, 1.0)
-        )
+        return Bracket(max(balls.bracket_of(ends[0]).lower, 0.0), min(balls.bracket_of(ends[1]).upper, 1.0))
 
 
 def whole_quantile(law: WholeTail, beta: Fraction, count: int, guess: float) -> Bracket:
@@ -104,10 +102,10 @@ def whole_quantile(law: WholeTail, beta: Fraction, count: int, guess: float) -> 
     bits = _precision(beta)
 
     def surely(a: int) -> bool:
-        return law.survival(a + 1, bits)[1] <= least * 2**bits
+        return bool(law.survival(a + 1, bits)[1] <= least * 2**bits)
 
     def perhaps(a: int) -> bool:
-        return law.survival(a + 1, bits)[0] <= most * 2**bits
+        return bool(law.survival(a + 1, bits)[0] <= most * 2**bits)
 
     sure = _first(surely, guess)
     if sure and perhaps(sure - 1):

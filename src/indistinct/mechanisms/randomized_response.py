@@ -165,7 +165,9 @@ class RandomizedResponse:
             labels = labels.astype(np.int64)
         if labels.dtype == bool and self.categories == 2:
             return labels.astype(np.int64)
-        if labels.dtype.kind not in "iu" or (labels.size and not (0 <= labels.min() and labels.max() < self.categories)):
+        if labels.dtype.kind not in "iu" or (
+            labels.size and not (labels.min() >= 0 and labels.max() < self.categories)
+        ):
             raise self._unknown()
         return labels.astype(np.int64)
 

@@ -68,7 +68,8 @@ class Staircase:
     sensitivity: Fraction
     epsilon: Fraction
     gamma: Fraction
-    _granularity: Fraction | None = field(repr=False)
+    chosen_granularity: Fraction | None = field(repr=False)
+    """What was asked for; None leaves it to `lattice`."""
 
     def __init__(
         self, sensitivity: object = 1, *, epsilon: object, gamma: object = None, granularity: object = None
@@ -82,7 +83,7 @@ class Staircase:
         if not 0 <= share <= 1:
             raise InvalidParameter("gamma", gamma, "lie in [0, 1]")
         object.__setattr__(self, "gamma", share)
-        object.__setattr__(self, "_granularity", read_granularity(granularity))
+        object.__setattr__(self, "chosen_granularity", read_granularity(granularity))
 
     @classmethod
     def least_variance(cls, sensitivity: object = 1, *, epsilon: object, granularity: object = None) -> Staircase:
@@ -170,12 +171,12 @@ class Staircase:
         return self._sizes().failure(alpha, count)
 
     def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
-        """Ends between which the true value is with probability `level` at least: of each answer, or of all together."""
+        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
         return around(answer, self._sizes().margin(level, size_of(answer) if together else 1))
 
     @property
     def _is_whole(self) -> bool:
-        return self._granularity == 1 and self.sensitivity.denominator == 1
+        return self.chosen_granularity == 1 and self.sensitivity.denominator == 1
 
     def _sizes(self) -> RealSizes | WholeSizes:
         lattice, noise = _plan(self)
@@ -209,8 +210,7 @@ def _plan(mechanism: Staircase) -> tuple[Lattice, DiscreteStaircase]:
     if mechanism.epsilon > MOST_REVEALING:
         raise InvalidParameter("epsilon", mechanism.epsilon, f"be at most {MOST_REVEALING} for an answer to have noise")
     share = min(mechanism.gamma, 1 - mechanism.gamma)
-    given = mechanism._granularity
-    exponent = exponent_of(mechanism.sensitivity * share) - _FINE if given is None and share else exponent_of(given or 1)
+    exponent = exponent_of(mechanism.chosen_granularity or mechanism.sensitivity * (share or 1) / 2**_FINE)
     width = -(-mechanism.sensitivity // Fraction(2) ** exponent)
     if 2 * width * share < 1:
         raise InvalidParameter(

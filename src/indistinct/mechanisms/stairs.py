@@ -59,7 +59,7 @@ def stair_tail(width: Fraction, epsilon: Fraction, share: Fraction, distance: Fr
     period, place = divmod(max(distance, Fraction(0)) / width, 1)
     fall = (-ball(epsilon)).exp()
     inside = ball(min(place, share)) + fall * ball(max(place - share, Fraction(0)))
-    return (-ball(epsilon) * int(period)).exp() * (1 - inside / _mass(fall, share))
+    return (-ball(epsilon) * int(period)).exp() * (1 - (1 - fall) * inside / _mass(fall, share))
 
 
 def stair_quantile(width: Fraction, epsilon: Fraction, share: Fraction, beta: Fraction, count: int) -> Bracket:
@@ -68,7 +68,7 @@ def stair_quantile(width: Fraction, epsilon: Fraction, share: Fraction, beta: Fr
         each = each_of(beta, count)
         fall = (-ball(epsilon)).exp()
         period = math.floor(bracket_of(-each.log() / ball(epsilon)).lower)
-        inside = (1 - each * (ball(epsilon) * period).exp()) * _mass(fall, share)
+        inside = (1 - each * (ball(epsilon) * period).exp()) / (1 - fall) * _mass(fall, share)
         upper = inside <= ball(share)
         place = inside if upper else ball(share) + (inside - ball(share)) / fall
         return bracket_of(ball(width) * (period + place))

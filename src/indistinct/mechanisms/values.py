@@ -95,7 +95,7 @@ def read_whole(value: object) -> int:
 def onto_lattice(value: Any, exponent: int) -> int:
     """The whole number nearest to value / 2^exponent, halves upwards."""
     match value:
-        case float() | np.float32() | np.float16():
+        case float() | np.floating() if not isinstance(value, np.longdouble):
             if not math.isfinite(value):
                 raise InvalidParameter("the value", value, "be finite")
             try:
@@ -108,6 +108,11 @@ def onto_lattice(value: Any, exponent: int) -> int:
             return low + (scaled - low >= 0.5)  # the difference is exact, or so near 1 that it does not matter
         case bool() | np.bool_():
             pass
+        case int() | np.integer() if exponent <= 0:
+            step = int(value) << -exponent
+            if not -LARGEST_VALUE <= step <= LARGEST_VALUE:
+                raise _too_large(exponent)
+            return step
         case int() | np.integer() | Fraction():
             exact = Fraction(int(value) if isinstance(value, np.integer) else value) / Fraction(2) ** exponent
             if not abs(exact) <= LARGEST_VALUE:
@@ -138,9 +143,7 @@ def array_onto_lattice(array: NDArray[Any], exponent: int) -> NDArray[np.int64]:
 
 def add(values: NDArray[np.int64], noise: Drawn) -> Drawn:
     """The sums: 64-bit integers unless some noise does not fit into 63 of them, then Python's whole numbers."""
-    if noise.dtype != object and (
-        not noise.size or (noise.min() >= -_LARGEST_NOISE and noise.max() <= _LARGEST_NOISE)
-    ):
+    if noise.dtype != object and (not noise.size or (noise.min() >= -_LARGEST_NOISE and noise.max() <= _LARGEST_NOISE)):
         total: Drawn = values + noise
         return total
     result: Drawn = values.astype(object) + noise.astype(object)

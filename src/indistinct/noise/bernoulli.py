@@ -45,7 +45,7 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Logistic:
-    """The probability 1 / (1 + rivals e^(-x times)): that of the true answer in randomised response, where x is epsilon.
+    """The probability 1 / (1 + rivals e^(-x times)): of the true answer in randomised response, where x is epsilon.
 
     >>> from indistinct import ln
     >>> Logistic(ln(3)).times  # three to one

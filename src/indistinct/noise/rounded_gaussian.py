@@ -134,8 +134,8 @@ def fails(reduced: Fraction, high: Integers, rest: Words, source: BitSource) -> 
     """Whether V < 64 (1 - e^-t) for a new uniform V each; `rest` holds the first bits of U, then those that chose it.
 
     Floats do: t has at most eight roundings, the series of 1 - e^-t is cut where its terms are below 2^-56 of the
-    first, and both are followed by as few roundings again. V is known to 2^-53, and U to 2^-53 as well, which moves 64 t
-    by less than that, as dt/dU <= (H + 1) / sigma'^2 < 2^-6. Where V is nearer than `_UNSURE`, balls decide.
+    first, and both are followed by as few roundings again. V is known to 2^-53, and so is U, which moves 64 t by less,
+    as dt/dU <= (H + 1) / sigma'^2 < 2^-6. Where V is nearer than `_UNSURE`, balls decide.
     """
     words = source.words(len(high))
     part = (rest >> np.uint64(_TESTED)).astype(np.float64) * 2.0**-_KNOWN
