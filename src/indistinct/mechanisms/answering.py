@@ -59,7 +59,7 @@ def on_lattice(plan: Callable[[int, bool], tuple[Lattice, Sampler]], value: Any)
         lattice, noise = plan(max(array.size, 1), whole)
         steps = add(array_onto_lattice(array, lattice.exponent), noise.draws(array.shape))
         if whole and lattice.exponent >= 0:
-            return steps * 2**lattice.exponent if lattice.exponent else steps
+            return np.asarray(steps * 2**lattice.exponent) if lattice.exponent else steps
         return array_off_lattice(steps, lattice.exponent)
     whole = is_whole(value)
     lattice, noise = plan(1, whole)

@@ -144,9 +144,9 @@ def array_onto_lattice(array: NDArray[Any], exponent: int) -> NDArray[np.int64]:
 def add(values: NDArray[np.int64], noise: Drawn) -> Drawn:
     """The sums: 64-bit integers unless some noise does not fit into 63 of them, then Python's whole numbers."""
     if noise.dtype != object and (not noise.size or (noise.min() >= -_LARGEST_NOISE and noise.max() <= _LARGEST_NOISE)):
-        total: Drawn = values + noise
+        total: Drawn = np.asarray(values + noise)
         return total
-    result: Drawn = values.astype(object) + noise.astype(object)
+    result: Drawn = np.asarray(values.astype(object) + noise.astype(object))
     return result
 
 
@@ -157,8 +157,7 @@ def off_lattice(steps: int, exponent: int) -> float:
 
 def array_off_lattice(steps: Drawn, exponent: int) -> NDArray[np.float64]:
     """The same for an array."""
-    result: NDArray[np.float64] = np.ldexp(steps.astype(np.float64), exponent)
-    return result
+    return np.asarray(np.ldexp(steps.astype(np.float64), exponent))
 
 
 def _size(array: NDArray[Any]) -> int:
