@@ -1,10 +1,10 @@
 """Composition, beside other libraries: `make bench`.
 
-Each measurement is a fresh process with a limit on time and memory, one after the other. The table is
+Each measurement is a fresh process with a limit on time and memory, one after the other. The tables are
 printed, and kept as benchmarks/results/composition.md and .json. Seconds are the median of three runs
 inside the process (one run where it took longer than ten seconds) without the import, which has its own
 column; memory is the peak of the whole process. What a library claims is compared with the exact
-value in reference/composition.json: "below" is a claim of more privacy than there is.
+value in reference/: "below" is a claim of more privacy than there is.
 """
 
 from __future__ import annotations
@@ -12,30 +12,21 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
-import math
 import platform
 import resource
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tasks import EVERYBODY, TASKS, Task, Truths, truths
+
 HERE = Path(__file__).parent
-REFERENCE = HERE.parent / "reference" / "composition.json"
 SECONDS_ALLOWED = 180
 BYTES_ALLOWED = 6 << 30
 RUNS, SLOW = 3, 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    name: str
-    title: str
-    groups: tuple[tuple[str, int], ...]
-    deltas: tuple[str, ...]
-    contestants: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,52 +43,16 @@ class Row:
     verdict: str = ""
 
 
-def primes(count: int) -> list[int]:
-    found: list[int] = []
-    candidate = 2
-    while len(found) < count:
-        if all(candidate % prime for prime in found):
-            found.append(candidate)
-        candidate += 1
-    return found
-
-
-ARBITRARY = tuple((repr(math.sqrt(prime) / 100), 1) for prime in primes(40))
-THOUSANDTHS = tuple((f"{i / 1000:.3f}", 1) for i in range(1, 1001))
-EVERYBODY = ("indistinct", "dp-accounting", "prv-accountant", "opendp", "autodp")
-
-TASKS = (
-    Task(
-        "deltas",
-        "10^6 uses of 0.1, at seven deltas",
-        (("0.1", 10**6),),
-        ("1e-1", "1e-6", "1e-12", "1e-50", "1e-100", "1e-200", "1e-300"),
-        ("indistinct", "autodp"),
-    ),
-    Task("thousand", "10^3 uses of 0.1", (("0.1", 10**3),), ("1e-6",), EVERYBODY),
-    Task(
-        "hundred-thousand",
-        "10^5 uses of 0.1",
-        (("0.1", 10**5),),
-        ("1e-6", "1e-15"),
-        ("indistinct", "dp-accounting", "opendp", "autodp"),
-    ),
-    Task("ten-million", "10^7 uses of 0.1", (("0.1", 10**7),), ("1e-300",), ("indistinct", "autodp")),
-    Task("arbitrary", "40 different epsilons, the roots of primes", ARBITRARY, ("1e-6",), EVERYBODY),
-    Task("thousandths", "0.001, 0.002, ..., 1.000 once each", THOUSANDTHS, ("1e-6", "1e-100"), EVERYBODY),
-)
-
-
 def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_ALLOWED, BYTES_ALLOWED))
 
 
 def process(contestant: str, task: Task, runs: int) -> dict[str, Any]:
-    question = {"contestant": contestant, "groups": task.groups, "deltas": task.deltas, "runs": runs}
+    asked = {"question": task.question, "parts": task.parts, "deltas": task.deltas}
     try:
         ran = subprocess.run(
             [sys.executable, HERE / "contestants.py"],
-            input=json.dumps(question),
+            input=json.dumps({"contestant": contestant, "runs": runs, **asked}),
             capture_output=True,
             text=True,
             timeout=SECONDS_ALLOWED,
@@ -122,25 +77,30 @@ def measured(contestant: str, task: Task) -> dict[str, Any]:
 
 
 def verdict(lower: float | None, upper: float, truth: str | None) -> str:
+    """A truth of so many digits is known to half a unit of the last."""
     if truth is None:
         return ""
-    if not upper >= Fraction(truth):  # not-a-number fails as well
+    digits = len(truth.partition("e")[0].partition(".")[2])
+    exact, doubt = Fraction(truth), Fraction(1, 2 * 10**digits)
+    if not upper >= exact - doubt:  # not-a-number fails as well
         return "below"
     if lower is None:
         return "above"
-    return "contained" if lower <= Fraction(truth) else "above, lower end too"
+    return "contained" if lower <= exact + doubt else "above, lower end too"
 
 
-def rows(contestant: str, task: Task, truths: dict[tuple[str, str], str]) -> list[Row]:
+def rows(contestant: str, task: Task, known: Truths) -> list[Row]:
+    if task.each_alone:
+        singles = [replace(task, deltas=(delta,), each_alone=False) for delta in task.deltas]
+        return [row for single in singles for row in rows(contestant, single, known)]
     answer = measured(contestant, task)
     if "failure" in answer:
         return [Row(task.name, contestant, delta, verdict=answer["failure"]) for delta in task.deltas]
     cost = answer["seconds"], answer["import_seconds"], answer["peak_mib"]
     found = []
     for delta, (lower, upper) in zip(task.deltas, answer["ends"], strict=True):
-        truth = truths.get((task.name, delta))
-        judged = verdict(lower, upper, truth)
-        found.append(Row(task.name, contestant, delta, *cost, lower, upper, truth, judged))
+        truth = known.get((task.name, delta))
+        found.append(Row(task.name, contestant, delta, *cost, lower, upper, truth, verdict(lower, upper, truth)))
     return found
 
 
@@ -153,8 +113,9 @@ def table(found: list[Row]) -> str:
         mine = [row for row in found if row.task == task.name]
         if not mine:
             continue
+        claim = {"epsilon": "epsilon", "calibrate": "scale", "curve": "last delta"}[task.question]
         lines += [f"\n## {task.title}\n"]
-        lines += ["| library | delta | epsilon | relative width | truth | verdict | s | import s | MiB |"]
+        lines += [f"| library | delta | {claim} | relative width | truth | verdict | s | import s | MiB |"]
         lines += ["|---|---|---|---|---|---|---|---|---|"]
         for row in mine:
             width = None
@@ -162,7 +123,7 @@ def table(found: list[Row]) -> str:
                 width = (row.upper - row.lower) / row.upper
             cells = [
                 row.contestant,
-                row.delta,
+                f"{float(row.delta):.6g}",
                 number(row.upper, ".15g"),
                 number(width, ".1e"),
                 (row.truth or "")[:18],
@@ -173,6 +134,29 @@ def table(found: list[Row]) -> str:
             ]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def below(found: list[Row]) -> str:
+    """Who returns less than the truth, and by how much, where deltas are small."""
+    lines = ["\n# Who claims less than the truth\n", "Claimed minus true epsilon, where that is negative.\n"]
+    for task in TASKS:
+        mine = [row for row in found if row.task == task.name and task.name.startswith("small")]
+        deltas = list(dict.fromkeys(row.delta for row in mine))
+        if not mine:
+            continue
+        lines += [f"\n## {task.title}\n", "| library | " + " | ".join(deltas) + " |", "|---" * (len(deltas) + 1) + "|"]
+        for contestant in dict.fromkeys(row.contestant for row in mine):
+            cells = {row.delta: _short_by(row) for row in mine if row.contestant == contestant}
+            lines.append(f"| {contestant} | " + " | ".join(cells[delta] for delta in deltas) + " |")
+    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
+
+
+def _short_by(row: Row) -> str:
+    if row.upper is None or row.truth is None:
+        return "no answer"
+    if row.verdict != "below":
+        return "no claim" if row.upper == float("inf") else "holds"
+    return f"{row.upper - float(row.truth):.2g}"
 
 
 def versions() -> str:
@@ -186,11 +170,7 @@ def main() -> None:
     parser.add_argument("--contestant", action="append", choices=EVERYBODY)
     chosen = parser.parse_args()
 
-    truths = {
-        (entry["task"], entry["delta"]): entry["value"]
-        for entry in json.loads(REFERENCE.read_text(encoding="utf-8"))["epsilon"]
-        if "task" in entry
-    }
+    known = truths()
     found: list[Row] = []
     for task in TASKS:
         for contestant in task.contestants:
@@ -199,8 +179,8 @@ def main() -> None:
             if chosen.contestant and contestant not in chosen.contestant:
                 continue
             print(f"{task.title}: {contestant}", file=sys.stderr, flush=True)
-            found += rows(contestant, task, truths)
-    report = f"# Composition\n\n{versions()}\n{table(found)}"
+            found += rows(contestant, task, known)
+    report = f"# Composition\n\n{versions()}\n{table(found)}{below(found)}"
     print(report)
     if not (chosen.task or chosen.contestant):
         results = HERE / "results"

@@ -27,7 +27,6 @@ from indistinct import (
     ZeroConcentratedDP,
     compose,
 )
-from indistinct.composition import contour
 from indistinct.composition.contour import ContourComposition
 from indistinct.composition.losses import (
     AtomsLoss,
@@ -136,7 +135,7 @@ def test_laplace_by_integration() -> None:
     e = arb(1) / 10
     for at, tilt in ((F(20), F(2)), (F(35), F(3))):
         low, high = integrated(lambda z: laplace_transform(e, z) ** 1000, at, tilt, 20, "1e-14")
-        found = engine((LaplaceLoss(0.1), 1000))(at)
+        found = engine((LaplaceLoss(F(0.1)), 1000))(at)
         assert high <= low * (1 + F(1, 10**10))
         assert found.lower <= high
         assert found.upper >= low
@@ -148,7 +147,7 @@ def test_a_few_laplace_with_gaussian_noise_by_integration() -> None:
     for times, at, tilt in ((1, F(2), F(3)), (3, F(5), F(3)), (20, F(15), F(2))):
         transform = lambda z, n=times: laplace_transform(arb(1), z) ** n * ((z * z + z) / 2).exp()  # noqa: E731
         low, high = integrated(transform, at, tilt, 30, "1e-100")
-        found = engine((LaplaceLoss(1.0), times), (GaussianLoss(1.0), 1))(at)
+        found = engine((LaplaceLoss(F(1)), times), (GaussianLoss(1.0), 1))(at)
         assert found.lower <= high
         assert found.upper >= low
         assert found.relative_width < 1e-10
@@ -212,10 +211,11 @@ def test_a_profile_is_the_worse_of_both_directions() -> None:
     step = PoissonSubsampled(Gaussian(sigma=1), rate="0.5")
     laws = [SubsampledLoss(F(1), F(1, 2), removing) for removing in (True, False)]
     for at in (F(0), F(1, 4), F(2)):
-        each = [engine((law, 5))(at) for law in laws]
+        lower, upper = sorted((engine((law, 5))(at) for law in laws), key=lambda bracket: bracket.upper)
         found = compose({step: 5}).delta(at)
-        assert found.upper == max(bracket.upper for bracket in each)
-        assert found.lower == max(bracket.lower for bracket in each)
+        assert upper.lower <= found.upper <= upper.upper * (1 + 1e-6)
+        assert upper.lower * (1 - 1e-6) <= found.lower <= upper.upper
+        assert at == 0 or lower.upper < found.lower  # at 0 it is the distance of the laws
 
 
 def test_discrete_gaussian_noise() -> None:
@@ -263,13 +263,10 @@ def test_deltas_down_to_the_smallest_floats() -> None:
 
 
 @pytest.mark.parametrize("epsilon", ["0.7", "0.1", "1/3", "1"])
-def test_delta_just_below_the_largest_loss_is_not_claimed_to_be_nothing(
-    epsilon: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_delta_just_below_the_largest_loss_is_not_claimed_to_be_nothing(epsilon: str) -> None:
     """One Laplace answer has delta(eps) = 1 - e^((eps - e) / 2), which a rounded e would make 0."""
     e = F(epsilon)
     below = e * (1 - F(1, 10**18))
-    monkeypatch.setattr(contour, "_MOST_WORK", 100_000)  # so near to the end any bound will do
     assert F(compose({Laplace(epsilon=e): 1}).delta(below).upper) >= (e - below) / 2 * (1 - F(1, 10**6))
     assert compose({Laplace(epsilon=e): 1}).epsilon(0).upper >= e
     assert compose({Laplace(epsilon=e): 3}).epsilon(0).upper >= 3 * e
@@ -351,7 +348,7 @@ def test_no_use_at_all() -> None:
 
 
 AT = F(12)
-PARTS: tuple[tuple[LossLaw, int], ...] = ((LaplaceLoss(0.1), 500), (GaussianLoss(0.25), 1))
+PARTS: tuple[tuple[LossLaw, int], ...] = ((LaplaceLoss(F(0.1)), 500), (GaussianLoss(0.25), 1))
 
 
 def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> Sheet:
@@ -426,7 +423,7 @@ def test_a_dropped_node_is_noticed() -> None:
 
 def test_a_forgotten_gap_of_smoothing_is_noticed() -> None:
     """V itself is above delta: without the gap the lower end is above the truth."""
-    sheet = laid_out(((LaplaceLoss(0.1), 1000),))
+    sheet = laid_out(((LaplaceLoss(F(0.1)), 1000),))
     assert sheet.smoothing > 0
     right = on(sheet)
     broken = on(replace(sheet, smoothing=0.0))

@@ -46,7 +46,7 @@ class Family:
     parameters: Mapping[str, object]
     bolder: Mapping[str, object]
     optional: frozenset[str] = frozenset()
-    """Parameters for which None asks for a default."""
+    """Parameters that None leaves to the mechanism."""
 
     def made(self, **changed: object) -> Any:
         return self.make(**{**self.parameters, **changed})
@@ -61,9 +61,7 @@ FAMILIES = {
     "Gaussian": Family(Gaussian, {"sensitivity": 1, "sigma": 8}, {"sensitivity": "1.1", "sigma": "7.5"}),
     "Geometric": Family(Geometric, {"sensitivity": 3, "epsilon": "0.2"}, {"epsilon": "0.21"}),
     "DiscreteGaussian": Family(DiscreteGaussian, {"sigma": 8}, {"sensitivity": 2, "sigma": "7.5"}),
-    "Staircase": Family(
-        Staircase, {"epsilon": "0.2", "gamma": "0.4"}, {"epsilon": "0.21"}, optional=frozenset({"gamma"})
-    ),
+    "Staircase": Family(Staircase, {"epsilon": "0.2", "gamma": "0.4"}, {"epsilon": "0.21"}, frozenset({"gamma"})),
     "RandomizedResponse": Family(RandomizedResponse, {"epsilon": "0.2", "categories": 3}, {"epsilon": "0.21"}),
     "ExponentialMechanism": Family(ExponentialMechanism, {"epsilon": "0.2"}, {"epsilon": "0.21"}),
     "PoissonSubsampled": Family(sampled, {"sigma": 1, "rate": "0.05"}, {"sigma": "0.9", "rate": "0.06"}),
@@ -172,9 +170,7 @@ NOT_NUMBERS = [math.nan, math.inf, -math.inf, -1, "nan", "one", None, True, [1],
 @pytest.mark.parametrize("wrong", NOT_NUMBERS, ids=repr)
 @every
 def test_what_is_no_parameter_is_refused_by_name(family: Family, wrong: object) -> None:
-    for name in family.parameters:
-        if wrong is None and name in family.optional:
-            continue
+    for name in family.parameters.keys() - (family.optional if wrong is None else ()):
         with pytest.raises(InvalidParameter) as caught:
             family.made(**{name: wrong})
         assert "must" in str(caught.value)
@@ -199,8 +195,6 @@ def test_a_rate_is_a_probability(rate: object) -> None:
 def test_a_sample_needs_some_noise() -> None:
     with pytest.raises(InvalidParameter, match="at least the sensitivity / 1000"):
         PoissonSubsampled(Gaussian(sigma="0.0009"), "0.1")
-    with pytest.raises(InvalidParameter, match="be a Gaussian"):
-        PoissonSubsampled(Laplace(scale=1), "0.1")
 
 
 def test_different_neighbours_do_not_mix() -> None:

@@ -9,7 +9,7 @@ from functools import partial
 
 from indistinct.composition.alone import Alone, ClosedForm
 from indistinct.composition.careful import CarefulDirection
-from indistinct.composition.contour import ContourComposition
+from indistinct.composition.contour import LITTLE_WORK, MOST_WORK, ContourComposition
 from indistinct.composition.curved import CurvedComposition
 from indistinct.composition.direction import Direction, Steering
 from indistinct.composition.disclosure import Disclosure
@@ -18,7 +18,7 @@ from indistinct.composition.evaluators import Evaluator, evaluator_of
 from indistinct.composition.gauss import GaussianComposition
 from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.gaussian import GaussianLoss
-from indistinct.composition.losses.law import LossLaw
+from indistinct.composition.losses.law import LossLaw, largest_of
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.parts import Contributions
 from indistinct.composition.refined import RefinedDirection
@@ -85,7 +85,9 @@ def _direction(
     elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
         evaluator = Alone(everything[0][0])
     elif laws or (contributions.gaussian and contributions.responses.groups):
-        evaluator = EnumeratedComposition.of(everything) or ContourComposition(everything, only_narrow=only_narrow)
+        work = LITTLE_WORK if only_narrow else MOST_WORK
+        contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
+        evaluator = EnumeratedComposition.of(everything) or contour
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)
     else:
@@ -93,8 +95,8 @@ def _direction(
     disclosure = Disclosure([*contributions.disclosures, *own])
     decays = contributions.responses.count > _FEW or (bool(laws) and not only_narrow)
     is_quick = (decays or contributions.gaussian) and not isinstance(evaluator, Alone)
-    contour = whole if is_quick and not contributions.curves else None
-    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, contour)
+    quick = whole if is_quick and not contributions.curves else None
+    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, quick)
 
 
 def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:
@@ -112,7 +114,9 @@ def _largest(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...]
     if contributions.gaussian or contributions.curves or any(math.isinf(law.largest) for law, _ in laws):
         return _INFINITE
     with precision(_BITS):
-        total = contributions.responses.largest_loss()
+        total, exact = contributions.responses.largest_loss(), largest_of(laws)
+        if exact is not None:
+            return bracket_of(total + ball(exact))
         total += sum((times * ball(Fraction(law.largest)) for law, times in laws), ball(0))
         around = bracket_of(total)
-    return around if not laws else Bracket(max(around.lower * (1 - 1e-14), 0.0), max(around.upper, 0.0))
+    return Bracket(max(around.lower * (1 - 1e-14), 0.0), max(around.upper, 0.0))

@@ -33,32 +33,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 
 from indistinct.composition.losses.lattices import common_lattice
-from indistinct.composition.losses.law import UNIT, Cumulants, Floats, LossLaw
+from indistinct.composition.losses.law import UNIT, Cumulants, Floats, LossLaw, largest_of
 from indistinct.composition.nodes import Integers, TooManyNodes, surviving
 from indistinct.composition.sheet import Alias, Sheet
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, precision
 from indistinct.numbers.logarithm import ball_of
 
-__all__ = ["ContourComposition"]
+__all__ = ["LITTLE_WORK", "MOST_WORK", "ContourComposition"]
 
 GAPS = (1e-8, 1e-6, 1e-4, 1e-2)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
+MOST_WORK = 20_000_000
+LITTLE_WORK = 3_000_000
+"""How many terms are evaluated in all, and how many before another method is worth asking."""
+
 _ALL = 1_000_000
-_LARGE = 100
+_LARGE = 200
 """Laws of so many terms together are worth the second of these at once."""
 _FLOOR = 1e-11
 """What is left out is at most a thousandth of the gap, or of this."""
 _FARTHEST = 55.0
 _SPAN = 2.0
 """How many standard deviations from its saddle a sheet serves where many epsilons are asked for at once."""
-_MOST_WORK = 20_000_000
-_LITTLE_WORK = 3_000_000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
 _LARGEST_EXPONENT = 700.0
@@ -67,16 +70,20 @@ _LARGEST_EXPONENT = 700.0
 class ContourComposition:
     """delta(eps) of independent losses, in one direction; an evaluator (see `evaluators`).
 
-    With `only_narrow` it raises TooManyNodes where a narrow bracket takes unreasonable work.
+    With `only_narrow` it raises TooManyNodes where a narrow bracket takes more work than that.
     """
 
-    def __init__(self, laws: Iterable[tuple[LossLaw, int]], *, only_narrow: bool = False) -> None:
+    def __init__(
+        self, laws: Iterable[tuple[LossLaw, int]], *, only_narrow: bool = False, work: int = MOST_WORK
+    ) -> None:
         self._only_narrow = only_narrow
-        self._work = _LITTLE_WORK if only_narrow else _MOST_WORK
+        self._work = work
         self.laws = [(law, times) for law, times in laws if times]
         # Rounded up: from here on delta is 0, and no nearer.
         largest = math.fsum(times * law.largest for law, times in self.laws)
         self.largest = largest + 8 * UNIT * math.fsum(times * abs(law.largest) for law, times in self.laws)
+        exact = largest_of(self.laws)
+        self._exact_largest: Fraction | float = self.largest if exact is None else exact
         self.steepest = min((law.steepest for law, _ in self.laws), default=1.0)
         self._smoothness = sum(times * law.smoothness for law, times in self.laws)
         self._size = sum(law.size for law, _ in self.laws)
@@ -87,7 +94,7 @@ class ContourComposition:
         """The ball of E (1 - e^(epsilon - L))_+ over the finite losses."""
         with precision(128):
             at = float(ball_of(epsilon))
-            if ball_of(epsilon) >= ball(self.largest) if math.isfinite(self.largest) else False:
+            if self._is_beyond(epsilon):
                 return ball(0)
             sheet = self._sheet
             if sheet is None or not self._serves(sheet, at):
@@ -95,6 +102,12 @@ class ContourComposition:
             if sheet is None:
                 return ball(0).union(self.at_most(epsilon))
             return sheet.delta(epsilon)
+
+    def _is_beyond(self, epsilon: Epsilon) -> bool:
+        """Whether no finite loss is above epsilon."""
+        if isinstance(epsilon, Fraction):
+            return epsilon >= self._exact_largest
+        return math.isfinite(self.largest) and bool(ball_of(epsilon) >= ball(Fraction(self._exact_largest)))
 
     def deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Lower and upper ends at many rising epsilons, from as few sheets as serve them; some ends may be 0 and 1."""

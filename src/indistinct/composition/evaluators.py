@@ -28,7 +28,7 @@ from indistinct.numbers.balls import arb, ball
 __all__ = ["Evaluator", "evaluator_of"]
 
 _FEW = 1 << 13
-_MANY = 128
+_MANY = 44
 _COARSE = 4096
 _PARTS = 64
 

@@ -23,7 +23,6 @@ from indistinct.mechanisms.sizes import Bound, Ends, RealSizes, around
 from indistinct.noise import RoundedLaplace
 from indistinct.numbers import Bracket, read_count
 from indistinct.numbers.balls import ball
-from indistinct.numbers.bracket import float_above
 
 __all__ = ["Laplace"]
 
@@ -98,8 +97,8 @@ class Laplace:
     @property
     def loss(self) -> PrivacyLoss:
         """The same in both directions, for every kind of neighbouring databases."""
-        level = float_above(self.epsilon)
-        return PrivacyLoss.symmetric(LaplaceLoss(level), enclosed=lambda: EnclosedLoss(laplace_line(level)))
+        law = LaplaceLoss(self.epsilon)
+        return PrivacyLoss.symmetric(law, enclosed=lambda: EnclosedLoss(laplace_line(law.epsilon)))
 
     def lattice(self, count: object = 1, *, whole: bool = False) -> Lattice:
         """The lattice of so many answers, and the scale of their noise; `whole` if the values are of an integer type.

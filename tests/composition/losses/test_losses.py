@@ -184,7 +184,7 @@ def test_a_sum_that_cancels_is_noticed() -> None:
 def test_a_rounded_parameter_is_noticed() -> None:
     """An epsilon that is off by a part in 10^12."""
     (case,) = (case for case in ALL if case.name == "Laplace 0.7")
-    assert wrongs(case, 1.0, LaplaceLoss(0.7 * (1 + 1e-12))) != []
+    assert wrongs(case, 1.0, LaplaceLoss(F(0.7 * (1 + 1e-12)))) != []
 
 
 def test_a_sum_that_does_not_know_of_the_frequency_is_noticed() -> None:

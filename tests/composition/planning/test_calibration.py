@@ -266,10 +266,10 @@ def test_it_shows_itself() -> None:
 
 
 def test_the_classic_sigma_is_enough_and_no_more_is_claimed() -> None:
-    mpmath.mp.dps = 30
     found = classic_sigma("0.5", "1e-5", 3)
-    exact = mpmath.sqrt(2 * mpmath.log(mpmath.mpf("1.25") / mpmath.mpf("1e-5"))) * 3 / mpmath.mpf("0.5")
-    assert found.lower <= exact <= found.upper
+    with mpmath.workdps(30):
+        exact = mpmath.sqrt(2 * mpmath.log(mpmath.mpf("1.25") / mpmath.mpf("1e-5"))) * 3 / mpmath.mpf("0.5")
+        assert found.lower <= exact <= found.upper
     assert found.relative_width < 1e-15
     for epsilon in ("0.01", "0.5", "0.999999"):
         for delta in ("1e-12", "1e-3", "0.4", "0.99"):

@@ -6,7 +6,7 @@ part; M(z) = [(z + 1) e^(z e) + z e^(-(z + 1) e)] / (2 z + 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 
@@ -16,6 +16,7 @@ from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt,
 from indistinct.composition.losses.sums import second_order
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball
+from indistinct.numbers.bracket import float_above
 from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["LaplaceLoss"]
@@ -27,8 +28,13 @@ _SMALL = 0.5
 class LaplaceLoss:
     """Laplace noise of scale sensitivity / epsilon, l1 sensitivity; exact, for vectors too."""
 
-    epsilon: float
-    """Sensitivity over scale, rounded up."""
+    exact_largest: Fraction
+    """Sensitivity over scale."""
+    epsilon: float = field(init=False)
+    """The same, rounded up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", float_above(self.exact_largest))
 
     @property
     def disclosed(self) -> Fraction:
@@ -84,10 +90,12 @@ class LaplaceLoss:
         return Doubt(value, 2 * value, 64 * UNIT, 16 * UNIT * self.epsilon)
 
     def delta_of_one(self, epsilon: Epsilon) -> arb:
-        """1 - e^((eps - e) / 2) below e, for e as it is and a last place less, as it was rounded up."""
-        ends = [ball(self.epsilon) * (1 - side * ball(4 * UNIT)) - ball_of(epsilon) for side in (0, 1)]
-        low, high = (-(-away / 2).expm1() for away in ends)
-        return low.max(ball(0)).union(high.max(ball(0)))
+        """1 - e^((eps - e) / 2) below e."""
+        if isinstance(epsilon, Fraction):
+            away = ball(self.exact_largest - epsilon)
+        else:
+            away = ball(self.exact_largest) - ball_of(epsilon)
+        return (-(-away / 2).expm1()).max(ball(0))
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
         at_zero = self._log_transform(np.array([complex(tilt)]))[0]

@@ -15,11 +15,11 @@ would not be honest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,12 @@ __all__ = [
     "Cumulants",
     "Curve",
     "Doubt",
+    "ExactlyBounded",
     "Floats",
     "LossLaw",
     "PrivacyLoss",
     "bound_by_spread",
+    "largest_of",
     "log1p",
 ]
 
@@ -112,6 +114,26 @@ class LossLaw(Protocol):
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
         """An upper bound of `log |M(t + i y) / M(t)|` for all y within reach of each centre."""
         ...
+
+
+@runtime_checkable
+class ExactlyBounded(Protocol):
+    """A law whose largest loss is known exactly, and is a rational number."""
+
+    @property
+    def exact_largest(self) -> Fraction:
+        """The largest finite loss."""
+        ...
+
+
+def largest_of(laws: Iterable[tuple[LossLaw, int]]) -> Fraction | None:
+    """The largest sum of so many losses of each law, if it is known exactly."""
+    total = Fraction(0)
+    for law, times in laws:
+        if not isinstance(law, ExactlyBounded):
+            return None
+        total += times * law.exact_largest
+    return total
 
 
 class Curve(Protocol):
