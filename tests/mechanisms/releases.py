@@ -104,14 +104,13 @@ def probabilities(sampler: Any, reach: int) -> list[Fraction]:
 
 def pair(sampler: Any, distance: int, reach: int) -> tuple[list[Fraction], list[Fraction]]:
     """The law and itself moved, over the whole numbers from -reach to reach, what is beyond counted at the ends."""
-    law, beyond = probabilities(sampler, reach + distance), 2 * distance
-    first = law[distance:-distance]
-    second = law[:-beyond]
-    tails = [(1 - sum(law)) / 2 for _ in range(2)]
-    first[0] += tails[0] + sum(law[:distance])
-    first[-1] += tails[1] + sum(law[-distance:])
-    second[0] += tails[0]
-    second[-1] += tails[1] + sum(law[-beyond:])
+    law, nothing = probabilities(sampler, reach + distance), Fraction(0)
+    tail = (1 - sum(law, nothing)) / 2
+    first, second = law[distance:-distance], law[: -2 * distance]
+    first[0] += tail + sum(law[:distance], nothing)
+    first[-1] += tail + sum(law[-distance:], nothing)
+    second[0] += tail
+    second[-1] += tail + sum(law[-2 * distance :], nothing)
     return first, second
 
 
