@@ -39,10 +39,10 @@ def test_linear_queries_sum_weights_of_0_to_1() -> None:
     weights = [lambda age: age / 100, lambda age: age, lambda age: -age]
     assert linear(AGES, weights[0], quiet) == pytest.approx(2.02, abs=0.05)
     assert linear(AGES, weights, quiet) == pytest.approx([2.02, 5, 0], abs=0.05)
-    assert linear(AGES, lambda age: math.inf, quiet) == pytest.approx(5, abs=0.05)
+    assert linear(AGES, lambda _: math.inf, quiet) == pytest.approx(5, abs=0.05)
     assert linear([], weights[0], quiet) == pytest.approx(0, abs=0.05)
     with pytest.raises(InvalidParameter, match="every weight"):
-        linear(AGES, lambda age: math.nan, quiet)
+        linear(AGES, lambda _: math.nan, quiet)
 
 
 def test_sums_are_exact_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,4 +85,4 @@ def test_the_mechanism_must_be_made_for_what_changes() -> None:
 def test_categories_are_given_and_different() -> None:
     for bad in ([], [1, 1], [[1]]):
         with pytest.raises(InvalidParameter, match="the categories"):
-            histogram(AGES, bad, Geometric(epsilon=1))  # type: ignore[type-var]  # on purpose
+            histogram(AGES, bad, Geometric(epsilon=1))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indistinct import Gaussian, Laplace, Staircase
+from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.values import array_onto_lattice
 
 F = Fraction
@@ -46,9 +47,13 @@ def test_whole_sensitivities_cost_nothing() -> None:
 
 
 def test_tiny_sensitivities_leave_the_noise_within_64_bits() -> None:
-    lattice = Laplace("1e-12", scale=1000).lattice(10**6)
-    assert lattice.steps <= 2**54
-    assert lattice.scale > 1000  # and what could not be made fine enough is paid for
+    for count in (1, 1000):
+        assert Laplace("1e-8", scale=1000).lattice(count).steps <= 2**54
+    lattice = Laplace("1e-8", scale=1000).lattice(10**6)
+    assert 1000 * 50 < lattice.scale < 1000 * 200  # what could not be made fine enough is paid for
+    with pytest.raises(InvalidParameter, match="the noise must be at most 2"):
+        Laplace("1e-12", scale=1000).lattice(10**6)
+    assert Laplace("1e-12", scale=1000).lattice(10**6, whole=True).scale == 1000
 
 
 distances = st.lists(st.integers(-1000, 1000), min_size=1, max_size=6)

@@ -22,7 +22,8 @@ def test_the_survey_of_two_coins_is_ln_3() -> None:
     """Dwork and Roth, section 3.2: truth with 1/2, else a fair answer: yes with 3/4 if it is true, else with 1/4."""
     assert SURVEY.epsilon == ln(3)
     assert SURVEY.noise.probability == Fraction(3, 4)
-    assert compose([SURVEY]).delta(ln(3)).upper == compose([PureDP(ln(3))]).delta(ln(3)).upper
+    assert compose([SURVEY]).delta(ln(3)).upper < 1e-12
+    assert compose([SURVEY]).delta(1).upper == pytest.approx(compose([PureDP(ln(3))]).delta(1).upper, rel=1e-9)
 
 
 def test_kinds_and_shapes_are_kept() -> None:
@@ -57,6 +58,7 @@ def test_estimates_are_unbiased_and_intervals_cover(mechanism: RandomizedRespons
     shares = np.array([0.1, 0.9] if mechanism is SURVEY else [0.5, 0.3, 0.2, 0, 0])
     values = np.repeat(np.arange(mechanism.categories), np.round(shares * people).astype(int))
     sums, covered = np.zeros(mechanism.categories), np.zeros(mechanism.categories)
+    found = mechanism.estimate(values)
     for _ in range(rounds):
         found = mechanism.estimate(mechanism.release(values), "0.9")
         assert found.frequencies.sum() == pytest.approx(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -98,4 +99,4 @@ def test_stairs_of_a_larger_epsilon_tell_more(gamma: object) -> None:
     levels = [Fraction(k, 10) for k in range(1, 60, 4)]
     for at in ("0", "0.05", "0.5", "2"):
         found = [compose([Staircase(epsilon=level, gamma=gamma)]).delta(at) for level in levels]
-        assert all(one.lower <= other.upper for one, other in zip(found, found[1:], strict=False))
+        assert all(one.lower <= other.upper for one, other in pairwise(found))

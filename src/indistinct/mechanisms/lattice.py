@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from indistinct.errors import InvalidParameter
+from indistinct.noise.scale import LARGEST_SCALE
 from indistinct.numbers import read_number
 
 __all__ = ["FINEST", "Lattice", "exponent_of", "lattice_for", "read_granularity"]
@@ -96,7 +97,15 @@ def lattice_for(
         elif widened(exponent) != sensitivity:
             room = sensitivity / max(spread(count), Fraction(1))
             exponent = max(min(exponent, exponent_of(room) - _FINE), exponent_of(scale) - FINEST)
-    return Lattice(exponent, scale * widened(exponent) / sensitivity)
+    lattice = Lattice(exponent, scale * widened(exponent) / sensitivity)
+    if lattice.steps > LARGEST_SCALE:
+        raise InvalidParameter(
+            "the noise",
+            f"{float(scale / sensitivity):.6g} times the sensitivity, for {count} numbers",
+            "be at most 2^60 steps of the lattice wide",
+            instead="Use a larger granularity, less noise, or values of an integer type.",
+        )
+    return lattice
 
 
 def exponent_of(number: Fraction) -> int:
