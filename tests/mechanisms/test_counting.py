@@ -83,6 +83,7 @@ def test_the_mechanism_must_be_made_for_what_changes() -> None:
 
 
 def test_categories_are_given_and_different() -> None:
-    for bad in ([], [1, 1], [[1]]):
+    wrong: list[Any] = [[], [1, 1], [[1]]]
+    for bad in wrong:
         with pytest.raises(InvalidParameter, match="the categories"):
             histogram(AGES, bad, Geometric(epsilon=1))

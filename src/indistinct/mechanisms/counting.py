@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,11 @@ from indistinct.mechanisms.staircase import Staircase
 __all__ = ["Additive", "count", "histogram", "linear"]
 
 Additive = Laplace | Geometric | Gaussian | DiscreteGaussian | Staircase
-Category = TypeVar("Category", bound=Hashable)
-Record = TypeVar("Record")
 
 _STEPS = 2**20  # a weight is a multiple of 2^-20
 
 
-def count(data: Iterable[Record], condition: Callable[[Record], bool], mechanism: Additive) -> Any:
+def count(data: Iterable[Any], condition: Callable[[Any], bool], mechanism: Additive) -> Any:
     """How many records satisfy a condition, with noise: sensitivity 1 (Dwork and Roth, Example 3.1).
 
     >>> from indistinct import Geometric
@@ -44,8 +42,8 @@ def count(data: Iterable[Record], condition: Callable[[Record], bool], mechanism
 
 
 def histogram(
-    data: Iterable[Hashable], categories: Sequence[Category], mechanism: Additive, *, replacing: bool = False
-) -> dict[Category, Any]:
+    data: Iterable[Hashable], categories: Sequence[Hashable], mechanism: Additive, *, replacing: bool = False
+) -> dict[Any, Any]:
     """How many records are of each category, with noise: sensitivity 1 however many there are (Example 3.2).
 
     The categories must not come from the data; records of none of them are not counted. If neighbouring databases have
@@ -70,8 +68,8 @@ def histogram(
 
 
 def linear(
-    data: Iterable[Record],
-    weights: Callable[[Record], float] | Sequence[Callable[[Record], float]],
+    data: Iterable[Any],
+    weights: Callable[[Any], float] | Sequence[Callable[[Any], float]],
     mechanism: Additive,
 ) -> Any:
     """The sum of a weight in [0, 1] over the records, with noise; or of several, as an array.

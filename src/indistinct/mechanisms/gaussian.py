@@ -125,7 +125,7 @@ class Gaussian:
     def accuracy(self, beta: object, count: object = 1) -> Accuracy:
         """How far the worst of so many answers is off at most, except with probability beta.
 
-        sigma sqrt(2 ln(count / beta)), as P(|Y| > y) <= e^(-y^2 / (2 sigma^2)), plus a step of the lattice.
+        sigma sqrt(2 ln(count / beta)), as `P(|Y| > y) <= e^(-y^2 / (2 sigma^2))`, plus a step of the lattice.
         """
         return self._sizes(count).accuracy(beta, count)
 

@@ -102,7 +102,7 @@ class Geometric:
     def accuracy(self, beta: object, count: object = 1) -> Accuracy:
         """How far the worst of so many answers is off at most, except with probability beta.
 
-        With a = e^(-epsilon / sensitivity), P(|X| >= i) = 2 a^i / (1 + a): Theorem 3.8 of Dwork and Roth for whole
+        With a = e^(-epsilon / sensitivity), `P(|X| >= i) = 2 a^i / (1 + a)`: Theorem 3.8 of Dwork and Roth for whole
         numbers, (sensitivity / epsilon) ln(2 count / ((1 + a) beta)).
         """
         return self._sizes().accuracy(beta, count)

@@ -1,9 +1,9 @@
 r"""Staircase noise (Geng and Viswanath 2012; KOV, section 4.3).
 
 On a lattice of granularity h, with the sensitivity rounded up to D steps, discrete staircase noise falls by e^-epsilon
-where |x| goes from r - 1 to r, from D + r - 1 to D + r, and so on. That is real staircase noise of sensitivity D h and
-gamma = (r - 1/2) / D, rounded to the lattice: its steps are where the rounding turns from one point to the next. So
-gamma is first moved to such a place, to the side on which less is told: away from 1/2.
+where `|x|` goes from r - 1 to r, from D + r - 1 to D + r, and so on. That is real staircase noise of sensitivity D h
+and gamma = (r - 1/2) / D, rounded to the lattice: its steps are where the rounding turns from one point to the next.
+So gamma is first moved to such a place, to the side on which less is told: away from 1/2.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 r"""Gaussian noise rounded to the nearest whole number (Dwork and Roth, appendix A, on a lattice).
 
-For Y normal with standard deviation sigma and N the whole number nearest to it, P(|N| >= i) = P(|Y| >= i - 1/2) =
-erfc((i - 1/2) / (sigma sqrt 2)), and the sign is fair. A whole number m plus N is m + Y, rounded: post-processing.
+For Y normal with standard deviation sigma and N the whole number nearest to it, `P(|N| >= i) = P(|Y| >= i - 1/2)`,
+which is erfc((i - 1/2) / (sigma sqrt 2)), and the sign is fair. A whole number m plus N is m + Y, rounded:
+post-processing.
 
-Up to `_LARGEST_TABLE` the magnitude comes from one table. Beyond, |Y| = 2^k (H + U) with H whole and U uniform on
+Up to `_LARGEST_TABLE` the magnitude comes from one table. Beyond, `|Y|` = 2^k (H + U) with H whole and U uniform on
 [0, 1), and sigma' = sigma / 2^k between 640 and 1280. Propose H from a table, with weight e^(-H^2 / (2 sigma'^2)), and
 the first 58 bits of U; the density wanted is that of H times e^-t, with
 

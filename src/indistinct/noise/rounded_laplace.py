@@ -1,9 +1,9 @@
 r"""Laplace noise rounded to the nearest whole number (Dwork and Roth, Definition 3.3, on a lattice).
 
-For Y of density e^(-|y| / scale) / (2 scale) and N the whole number nearest to it, |N| >= i as soon as |Y| >= i - 1/2:
-P(|N| >= i) = e^(-(i - 1/2) / scale), and the sign is fair. A whole number m plus N is m + Y, rounded, so whatever holds
-of Laplace noise on real numbers holds of N: it is post-processing. Discrete Laplace noise is no such rounding, and
-tells more.
+For Y of density `e^(-|y| / scale) / (2 scale)` and N the whole number nearest to it, `|N| >= i` as soon as
+`|Y| >= i - 1/2`: then `P(|N| >= i) = e^(-(i - 1/2) / scale)`, and the sign is fair. A whole number m plus N is m + Y,
+rounded, so whatever holds of Laplace noise on real numbers holds of N: it is post-processing. Discrete Laplace noise is
+no such rounding, and tells more.
 """
 
 from __future__ import annotations
