@@ -24,6 +24,7 @@ test: .venv/test.stamp ## Check everything: style, types, imports, tests, exampl
 bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side (slow)
 	.venv-bench/bin/python benchmarks/composition.py
 	.venv-bench/bin/python benchmarks/drawing.py
+	.venv-bench/bin/python benchmarks/noise.py
 
 docs: .venv/test.stamp ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html

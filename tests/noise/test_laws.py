@@ -132,6 +132,8 @@ CASES: dict[str, tuple[Sampler, Callable[[float], Law]]] = {
     "rounded laplace ln 3": (RoundedLaplace(Scale(4000, ln(3))), lambda f: rounded_laplace(4000 / math.log(3) * f)),
     "rounded laplace 2^40": (RoundedLaplace(2**40), lambda f: rounded_laplace(2.0**40 * f)),
     "rounded gaussian 1": (RoundedGaussian(1), gaussian),
+    "rounded gaussian 640": (RoundedGaussian(640), lambda f: gaussian(640 * f)),
+    "rounded gaussian 641": (RoundedGaussian(641), lambda f: gaussian(641 * f)),
     "rounded gaussian 1280": (RoundedGaussian(1280), lambda f: gaussian(1280 * f)),
     "rounded gaussian 2049": (RoundedGaussian(2049), lambda f: gaussian(2049 * f)),
     "rounded gaussian 10^6": (RoundedGaussian(10**6), lambda f: gaussian(1e6 * f)),

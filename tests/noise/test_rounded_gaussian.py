@@ -58,8 +58,8 @@ def test_the_test_decides_far_from_its_threshold() -> None:
 
 
 def test_the_tested_share_is_enough_for_every_proposal_of_the_table() -> None:
-    for sigma in (2049, 2561, 2**20 + 1):
-        shift = math.ceil(math.log2(sigma / 1280))
+    for sigma in (641, 1281, 2561, 2**20 + 1):
+        shift = max(math.ceil(math.log2(sigma / 1280)), 0)
         reduced = Fraction(sigma, 2**shift)
         reach = int(np.count_nonzero(table_of(GaussianLaw(Scale(reduced**2), Fraction(1))).lower))
         assert 0.4 < 64 * failing(reach + 1, Fraction(1), reduced) < 1
@@ -74,6 +74,11 @@ def test_what_is_proposed_is_rounded_to_the_nearest() -> None:
     expected = [math.floor(Fraction(value, 2) + Fraction(1, 2)) for value in bits]
     assert propose(sigma, shift, 7, Scripted([plus] * 7 + words)).tolist() == expected
     assert propose(sigma, shift, 7, Scripted([minus] * 7 + words)).tolist() == [-value for value in expected]
+
+
+def test_without_low_digits_the_rest_alone_is_rounded() -> None:
+    words = [2**58 + 1, 2**63 - 2**58 + 1, 2**63 + 1]
+    assert propose(REDUCED, 0, 3, Scripted([2**64 - 2] * 3 + words)).tolist() == [0, 0, 1]
 
 
 def test_one_proposal_in_64_is_tested_by_bits_that_say_nothing_else() -> None:

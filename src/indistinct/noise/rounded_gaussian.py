@@ -38,7 +38,7 @@ from indistinct.numbers.reading import read_number
 
 __all__ = ["RoundedGaussian", "RoundedGaussianLaw", "fails", "propose"]
 
-_LARGEST_TABLE = 2**11
+_LARGEST_TABLE = 640  # a larger one takes long to make: each threshold is an error function
 _REDUCED = 1280
 _TESTED = 6  # one proposal in 2^6 is tested
 _KNOWN = 64 - _TESTED  # bits of U that every proposal has
@@ -108,7 +108,7 @@ class RoundedGaussian:
         if self.sigma <= _LARGEST_TABLE:
             magnitude, sign = table_of(self.law).draw(count, source)
             return magnitude * (1 - 2 * sign)
-        shift = math.ceil(math.log2(float(self.sigma) / _REDUCED))
+        shift = max(math.ceil(math.log2(float(self.sigma) / _REDUCED)), 0)
         return accepted(count, lambda missing: propose(self.sigma, shift, missing, source))
 
 
@@ -126,7 +126,8 @@ def propose(sigma: Fraction, shift: int, count: int, source: BitSource) -> Drawn
         if _falls_short(reduced, int(high[at]), rest, LazyUniform(0, 0, source), 1):
             failed.append(int(at))
     # 2^k H + floor(2^k U + 1/2): the last of those bits says whether the rest is at least a half.
-    magnitude = joined(high, (low + 1) >> 1, shift, wide=float(sigma) > WIDE)
+    nearest = (low + 1) >> 1
+    magnitude: Drawn = joined(high, nearest, shift, wide=float(sigma) > WIDE) if shift else high + nearest
     proposed: Drawn = magnitude * (1 - 2 * sign).astype(magnitude.dtype)
     return np.delete(proposed, failed) if failed else proposed
 
