@@ -11,8 +11,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from indistinct import DiscreteGaussian, Gaussian, Geometric, Laplace, PureDP, RandomizedResponse, compose, mechanisms
-from indistinct.noise import DiscreteLaplace, Scale
+from indistinct import (
+    DiscreteGaussian,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PureDP,
+    RandomizedResponse,
+    compose,
+    least_noise,
+    mechanisms,
+)
+from indistinct.noise import DiscreteLaplace, RoundedGaussian, RoundedLaplace, Scale
 from tests.exact import to_fraction
 from tests.mechanisms.releases import ANSWERING, Answering, hockey_stick, law_of, pair, probabilities
 from tests.noise.budget import band
@@ -75,6 +85,23 @@ def test_discrete_laplace_noise_is_not_what_the_laplace_mechanism_claims(scale: 
     _, upper = claimed(Laplace(1, scale), level)
     assert told(Laplace(1, scale, granularity=1).noise, 1, level) <= upper
     assert told(DiscreteLaplace(scale), 1, level) > upper
+
+
+def test_rounding_that_is_not_paid_for_breaks_the_claim() -> None:
+    """Neighbours 1.2 apart may be 2 steps apart: noise that is wide enough for 1.2 is not for 2."""
+    for mechanism, unpaid in (
+        (Laplace("1.2", 4, granularity=1), RoundedLaplace(4)),
+        (Gaussian("1.2", 4, granularity=1), RoundedGaussian(4)),
+    ):
+        level = Fraction(1, 20)
+        assert told(mechanism.noise, 2, level) <= claimed(mechanism, level)[1] < told(unpaid, 2, level)
+
+
+def test_least_noise_certifies_discrete_gaussian_noise_and_says_what_it_assumes() -> None:
+    plan = least_noise(DiscreteGaussian, sensitivity=2, times=5, epsilon=1, delta="1e-5")
+    assert compose({DiscreteGaussian(2, plan.value): 5}).delta(1).upper <= 1e-5
+    assert compose({DiscreteGaussian(2, plan.value * Fraction(999, 1000)): 5}).delta(1).lower > 1e-5
+    assert "is assumed" in str(plan)
 
 
 @pytest.mark.parametrize("mechanism", [Laplace(4, 5, granularity=1), Geometric(4, epsilon="0.8")])
