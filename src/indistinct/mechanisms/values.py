@@ -134,7 +134,7 @@ def array_onto_lattice(array: NDArray[Any], exponent: int) -> NDArray[np.int64]:
             return whole << -exponent if exponent else whole
         return (whole + (1 << (exponent - 1))) >> exponent if exponent < 62 else whole * 0
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.ldexp(array.astype(np.float64), -exponent)
+        scaled = array.astype(np.float64) * 2.0**-exponent  # exact, but for what is next to nothing
     if not (np.abs(scaled) <= _LARGEST_FLOAT).all():
         raise _too_large(exponent)
     low = np.floor(scaled)
@@ -157,7 +157,7 @@ def off_lattice(steps: int, exponent: int) -> float:
 
 def array_off_lattice(steps: Drawn, exponent: int) -> NDArray[np.float64]:
     """The same for an array."""
-    return np.asarray(np.ldexp(steps.astype(np.float64), exponent))
+    return np.asarray(steps.astype(np.float64) * 2.0**exponent)
 
 
 def _size(array: NDArray[Any]) -> int:
