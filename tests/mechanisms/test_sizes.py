@@ -157,6 +157,19 @@ def test_together_means_all_at_once(name: str) -> None:
     assert (joint < single).all()
 
 
+@pytest.mark.parametrize("make", [Laplace, Gaussian])
+def test_an_interval_for_one_of_many_knows_of_the_wider_noise(make: Any) -> None:
+    mechanism = make(1, 10, granularity="1/2")
+    answers = np.array([mechanism.release(np.full(50, 0.25)) for _ in range(400)])
+    lower, upper = mechanism.interval(0.0, "0.9", among=50)
+    assert np.mean((lower <= 0.25 - answers) & (0.25 - answers <= upper)) >= 0.9 - band(answers.size)
+    narrow, wide = mechanism.interval(0.0, "0.9")
+    assert np.mean((narrow <= 0.25 - answers) & (0.25 - answers <= wide)) < 0.9 - band(answers.size)
+    assert mechanism.interval([], "0.9")[0].shape == (0,)
+    with pytest.raises(InvalidParameter, match="count"):
+        mechanism.interval(0.0, among=0)
+
+
 def test_intervals_of_single_answers() -> None:
     lower, upper = Geometric(epsilon="0.1").interval(50)
     assert (lower, upper) == (20, 80)

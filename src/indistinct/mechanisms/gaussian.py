@@ -133,10 +133,15 @@ class Gaussian:
         """How probable it is that the worst of so many answers is off by more than alpha: the inverse of `accuracy`."""
         return self._sizes(count).failure(alpha, count)
 
-    def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
-        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
+    def interval(self, answer: Any, level: object = "0.95", *, together: bool = False, among: object = None) -> Ends:
+        """Ends around the true value with probability `level` at least: for each answer, or for all together.
+
+        `among` is how many numbers were released at once, where these are only some of them: a vector's noise may be
+        wider than that of one number (`lattice`).
+        """
         count = size_of(answer)
-        return around(answer, self._sizes(count).margin(level, count if together else 1))
+        sizes = self._sizes(max(count, 1) if among is None else among)
+        return around(answer, sizes.margin(level, max(count, 1) if together else 1))
 
     def _sizes(self, count: object) -> RealSizes:
         lattices = [self.lattice(count, whole=whole) for whole in (False, True)]
