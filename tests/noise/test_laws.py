@@ -20,6 +20,8 @@ from indistinct.noise import (
     DiscreteStaircase,
     Exponential,
     Geometric,
+    RoundedGaussian,
+    RoundedLaplace,
     Scale,
     UniformBelow,
 )
@@ -52,6 +54,13 @@ def bounded(bound: float, scale: float) -> Law:
 def gaussian(sigma: float) -> Law:
     """The continuous law at x + 1/2, which for sigma above 1 is within e^(-2 pi^2 sigma^2) relatively per step."""
     return lambda x: np.asarray(special.ndtr((x + 0.5) / sigma), dtype=np.float64)
+
+
+def rounded_laplace(scale: float) -> Law:
+    """The continuous law at x + 1/2."""
+    return lambda x: np.where(
+        x >= 0, 1 - np.exp(-(np.maximum(x, 0) + 0.5) / scale) / 2, np.exp((np.minimum(x, -1) + 0.5) / scale) / 2
+    )
 
 
 def gaussian_sum(sigma: float) -> Law:
@@ -92,7 +101,16 @@ def distance(drawn: np.typing.NDArray[np.generic], law: Law) -> float:
     return float(max(np.abs(empirical - law(values)).max(), np.abs(before - law(values - 1)).max()))
 
 
-Sampler = DiscreteLaplace | Geometric | DiscreteGaussian | DiscreteStaircase | BoundedGeometric | UniformBelow
+Sampler = (
+    DiscreteLaplace
+    | Geometric
+    | DiscreteGaussian
+    | DiscreteStaircase
+    | BoundedGeometric
+    | UniformBelow
+    | RoundedLaplace
+    | RoundedGaussian
+)
 CASES: dict[str, tuple[Sampler, Callable[[float], Law]]] = {
     "laplace 2": (DiscreteLaplace(2), lambda f: laplace(2 * f)),
     "laplace 1000": (DiscreteLaplace(1000), lambda f: laplace(1000 * f)),
@@ -109,6 +127,17 @@ CASES: dict[str, tuple[Sampler, Callable[[float], Law]]] = {
     "gaussian 1281": (DiscreteGaussian(1281), lambda f: gaussian_sum(1281 * f)),
     "gaussian 10^6": (DiscreteGaussian(variance=10**12), lambda f: gaussian(1e6 * f)),
     "gaussian 2^40": (DiscreteGaussian(2**40), lambda f: gaussian(2.0**40 * f)),
+    "rounded laplace 1": (RoundedLaplace(1), rounded_laplace),
+    "rounded laplace 1280": (RoundedLaplace(1280), lambda f: rounded_laplace(1280 * f)),
+    "rounded laplace ln 3": (RoundedLaplace(Scale(4000, ln(3))), lambda f: rounded_laplace(4000 / math.log(3) * f)),
+    "rounded laplace 2^40": (RoundedLaplace(2**40), lambda f: rounded_laplace(2.0**40 * f)),
+    "rounded gaussian 1": (RoundedGaussian(1), gaussian),
+    "rounded gaussian 640": (RoundedGaussian(640), lambda f: gaussian(640 * f)),
+    "rounded gaussian 641": (RoundedGaussian(641), lambda f: gaussian(641 * f)),
+    "rounded gaussian 1280": (RoundedGaussian(1280), lambda f: gaussian(1280 * f)),
+    "rounded gaussian 2049": (RoundedGaussian(2049), lambda f: gaussian(2049 * f)),
+    "rounded gaussian 10^6": (RoundedGaussian(10**6), lambda f: gaussian(1e6 * f)),
+    "rounded gaussian 2^40": (RoundedGaussian(2**40), lambda f: gaussian(2.0**40 * f)),
     "staircase, table": (DiscreteStaircase(100, "0.3", 30), lambda f: staircase(100, 0.3 / f, 30)),
     "staircase, periods": (DiscreteStaircase(10**6, 1, 400_000), lambda f: staircase(10**6, 1 / f, 400_000)),
     "staircase, digits": (DiscreteStaircase(3, "0.0001", 2), lambda f: staircase(3, 0.0001 / f, 2)),
@@ -131,6 +160,8 @@ def test_python_integers_beyond_64_bits_have_the_same_law() -> None:
         (DiscreteGaussian(2**60), gaussian(2.0**60)),
         (DiscreteStaircase(2**59, "0.5", 2**58), staircase(2**59, 0.5, 2**58)),
         (Geometric(2**60), geometric(2.0**60)),
+        (RoundedLaplace(2**60), rounded_laplace(2.0**60)),
+        (RoundedGaussian(2**60), gaussian(2.0**60)),
     ):
         drawn = sampler.draws(40_000)
         assert drawn.dtype == object
@@ -142,7 +173,13 @@ def test_python_integers_beyond_64_bits_have_the_same_law() -> None:
 @pytest.mark.parametrize("scale", [10**6, 2**40])
 def test_low_digits_are_as_uniform_as_they_should_be(scale: int) -> None:
     """The lowest digits of large noise are uniform up to a relative error of about 1024 / scale."""
-    for sampler in (DiscreteLaplace(scale), DiscreteGaussian(scale), DiscreteStaircase(scale, 1, scale // 3)):
+    for sampler in (
+        DiscreteLaplace(scale),
+        DiscreteGaussian(scale),
+        DiscreteStaircase(scale, 1, scale // 3),
+        RoundedLaplace(scale),
+        RoundedGaussian(scale),
+    ):
         low = sampler.draws(SAMPLES) % 1000
         assert distance(low, lambda x: (x + 1) / 1000) <= band(SAMPLES) + 1001 / scale
 

@@ -18,6 +18,8 @@ from indistinct.noise import (
     Exponential,
     Geometric,
     Logistic,
+    RoundedGaussian,
+    RoundedLaplace,
     Scale,
     UniformBelow,
 )
@@ -30,8 +32,10 @@ from tests.noise.sources import RepeatableBits, Scripted
 SMALLEST, LARGEST = Fraction(1, 2**40), 2**60
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace, Geometric, DiscreteGaussian])
-def test_the_whole_range_of_scales(law: type[DiscreteLaplace | Geometric | DiscreteGaussian]) -> None:
+@pytest.mark.parametrize("law", [DiscreteLaplace, Geometric, DiscreteGaussian, RoundedLaplace, RoundedGaussian])
+def test_the_whole_range_of_scales(
+    law: type[DiscreteLaplace | Geometric | DiscreteGaussian | RoundedLaplace | RoundedGaussian],
+) -> None:
     assert law(SMALLEST).draws(1000).tolist() == [0] * 1000
     assert law(SMALLEST).draw() == 0
     for scale in (Fraction(1, 100), 2047, 2049, 2**54, 2**54 + 2**10, LARGEST):
@@ -87,6 +91,10 @@ def test_coins_at_the_ends() -> None:
     for bad in (-0.1, 1.1, float("nan"), "x"):
         with pytest.raises(InvalidParameter):
             Bernoulli(bad)
+    assert Bernoulli(Logistic(0, rivals=4)).draw(Scripted([2**64 // 5 - 2**20])) is True
+    assert Bernoulli(Logistic(0, rivals=4)).draw(Scripted([2**64 // 5 + 2**20])) is False
+    with pytest.raises(InvalidParameter, match="rivals"):
+        Logistic(1, rivals=0)
     for times in (-1, 2**81):
         with pytest.raises(InvalidParameter, match="times"):
             Exponential(1, times)
@@ -152,6 +160,16 @@ def test_large_laplace_noise_is_geometric_on_either_side_of_minus_one_half() -> 
     digit = int(2**64 * 0.6)  # of 0, 1, 2 and 3, almost alike, the second
     assert law.draws(1, Scripted([digit, NONE, 2**30])).tolist() == [1]
     assert law.draws(1, Scripted([digit, NONE, NONE])).tolist() == [-2]
+
+
+def test_large_rounded_laplace_noise_is_nothing_or_one_more_than_a_geometric_number() -> None:
+    """It is 0 with probability 1 - e^(-1 / 8000); the coin's last bit is the sign."""
+    law = RoundedLaplace(4000)
+    share = int(2**64 * math.exp(-1 / 8000)) // 2 * 2
+    for coin, expected in ((2**30, 1), (2**30 + 1, -1), (share - 2**20, 1), (share + 2**20, 0), (NONE, 0)):
+        assert law.draws(1, Scripted([NONE, NONE, coin])).tolist() == [expected]
+    digit = int(2**64 * 0.6)  # of 0, 1, 2 and 3, almost alike, the second
+    assert law.draws(2, Scripted([digit, digit, NONE, NONE, 2**30, 2**30 + 1])).tolist() == [2, -2]
 
 
 def test_large_staircase_noise_rejects_minus_zero() -> None:

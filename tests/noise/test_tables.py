@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from operator import neg
 
 import mpmath
@@ -16,11 +17,13 @@ from indistinct.errors import InternalError
 from indistinct.noise.bernoulli import CoinLaw, Exponential, Logistic
 from indistinct.noise.decay import BoundedLaw, GeometricLaw, LaplaceLaw
 from indistinct.noise.gaussian_law import GaussianLaw
+from indistinct.noise.rounded_gaussian import RoundedGaussianLaw
+from indistinct.noise.rounded_laplace import RoundedLaplaceLaw
 from indistinct.noise.scale import Scale
 from indistinct.noise.staircase import LowerStairLaw, StairLaw, StepLaw
 from indistinct.noise.table import BITS, CUT, Integers, SurvivalLaw, Table, invert
 from indistinct.noise.uniform import LazyUniform
-from indistinct.numbers import ln
+from indistinct.numbers import Epsilon, ln
 from tests.exact import to_fraction
 from tests.noise import oracles
 from tests.noise.sources import RepeatableBits, Scripted
@@ -61,6 +64,31 @@ def _coin(probability: mpmath.mpf) -> list[Fraction]:
     return [to_fraction(probability)]
 
 
+def _rounded(density: Callable[[mpmath.mpf], mpmath.mpf], terms: int) -> list[Fraction]:
+    """P(|N| >= i) of the whole number nearest to a real number with a symmetric density, integrated cell by cell."""
+    half = mpmath.mpf(1) / 2
+    cells = [mpmath.quad(density, [i - half, i + half], maxdegree=12) for i in range(1, terms)]
+    tails = list(accumulate(reversed(cells)))[::-1]
+    centre = 2 * mpmath.quad(density, [0, half], maxdegree=12)
+    assert abs(centre + 2 * tails[0] - 1) < mpmath.mpf(10) ** -60
+    return [to_fraction(2 * tail) for tail in tails]
+
+
+def _rounded_gaussian(sigma: Fraction, terms: int) -> list[Fraction]:
+    deviation = oracles.real(sigma)
+    return _rounded(lambda y: mpmath.npdf(y, 0, deviation), terms)
+
+
+def _gaussian_tails(sigma: Fraction, terms: int) -> list[Fraction]:
+    deviation = oracles.real(sigma)
+    return [to_fraction(2 * mpmath.ncdf(-(i - mpmath.mpf(1) / 2) / deviation)) for i in range(1, terms)]
+
+
+def _rounded_laplace(scale: Fraction, epsilon: Epsilon, terms: int) -> list[Fraction]:
+    wide = oracles.real(scale) / oracles.real(epsilon)
+    return _rounded(lambda y: mpmath.exp(-y / wide) / (2 * wide), terms)
+
+
 Case = tuple[SurvivalLaw, list[Fraction]]
 
 CASES: dict[str, Callable[[], Case]] = {
@@ -99,6 +127,13 @@ CASES: dict[str, Callable[[], Case]] = {
     "impossible coin": lambda: (CoinLaw(Fraction(0)), [Fraction(0)]),
     "coin e^-2": lambda: (CoinLaw(Exponential(2)), _coin(mpmath.exp(-2))),
     "coin of odds 3": lambda: (CoinLaw(Logistic(ln(9), HALF)), [Fraction(3, 4)]),
+    "rounded laplace 3/5": lambda: (
+        RoundedLaplaceLaw(Scale("3/5")),
+        _rounded_laplace(Fraction(3, 5), ONE, 120),
+    ),
+    "rounded laplace ln 3": lambda: (RoundedLaplaceLaw(Scale(1, ln(3))), _rounded_laplace(ONE, ln(3), 180)),
+    "rounded gaussian 1/3": lambda: (RoundedGaussianLaw(Fraction(1, 3)), _rounded_gaussian(Fraction(1, 3), 9)),
+    "rounded gaussian 20.5": lambda: (RoundedGaussianLaw(Fraction("20.5")), _gaussian_tails(Fraction("20.5"), 450)),
     "stairs": lambda: (StepLaw(12, Fraction(1, 3), 5), _steps(12, Fraction(1, 3), 5, 600)),
 }
 

@@ -1,4 +1,4 @@
-"""Mechanisms, as the accountant sees them: their parameters and the loss that each answer costs."""
+"""Mechanisms: their parameters, the loss that each answer costs, and how they answer."""
 
 from indistinct.mechanisms.above_threshold import AboveThreshold
 from indistinct.mechanisms.discrete_gaussian import DiscreteGaussian

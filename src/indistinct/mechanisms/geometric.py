@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
 from indistinct.composition.guarantees import PureDP
 from indistinct.composition.losses import AtomsLoss, PrivacyLoss
@@ -13,7 +14,14 @@ from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.planning.formulas import pure_levels
 from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
+from indistinct.mechanisms.accuracy import Accuracy
+from indistinct.mechanisms.answering import MOST_REVEALING, on_whole_numbers, size_of
+from indistinct.mechanisms.display import card
 from indistinct.mechanisms.parameters import read_positive
+from indistinct.mechanisms.quantiles import log_share
+from indistinct.mechanisms.sizes import Bound, Ends, WholeSizes, around
+from indistinct.noise import DiscreteLaplace, Scale
+from indistinct.noise.decay import LaplaceLaw
 from indistinct.numbers import read_count
 
 __all__ = ["Geometric"]
@@ -23,7 +31,10 @@ _LARGEST_SENSITIVITY = 10_000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Geometric:
-    """Noise of law proportional to `e^(-epsilon |x| / sensitivity)` on a whole number.
+    """Noise of law proportional to `e^(-epsilon |x| / sensitivity)` on a whole number, or a vector of them.
+
+    The sensitivity of a vector is an l1 sensitivity: spread over several coordinates, it tells no more than in one, as
+    laws of this shape lose nothing by group privacy.
 
     For a count (sensitivity 1) it is optimal under composition: its loss is that of randomised response, the
     largest that epsilon-privacy allows (KOV, Theorem 4.4).
@@ -31,6 +42,11 @@ class Geometric:
     >>> from indistinct import Geometric, PureDP, compose
     >>> compose({Geometric(epsilon="0.1"): 30}).delta(1) == compose({PureDP("0.1"): 30}).delta(1)
     True
+    >>> count = Geometric(epsilon="0.1")
+    >>> type(count.release(4711)), count.release([0, 12]).dtype
+    (<class 'int'>, dtype('int64'))
+    >>> print(count.accuracy("0.05"))
+    the error is at most 30.4448 except with probability 0.05 (the law's own tail, summed over the answers; exactly 30)
     """
 
     knobs: ClassVar[tuple[Knob, ...]] = (
@@ -70,3 +86,54 @@ class Geometric:
         atoms = [(level, end), *inner, (-level, math.exp(-level) * end)]
         lattice = LossLattice(2 * self.epsilon / width, self.epsilon)
         return PrivacyLoss.symmetric(AtomsLoss.of(atoms, lattice=lattice, balanced=True))
+
+    @property
+    def noise(self) -> DiscreteLaplace:
+        """The sampler."""
+        return _noise(self.sensitivity, self.epsilon)
+
+    def release(self, value: Any) -> Any:
+        """The whole number, or the array of them, with noise: 64-bit integers in arrays, of the same shape.
+
+        Floats are taken if they are whole. Should a sum not fit into 64 bits, the array is of Python's whole numbers.
+        """
+        return on_whole_numbers(_noise(self.sensitivity, self.epsilon), value)
+
+    def accuracy(self, beta: object, count: object = 1) -> Accuracy:
+        """How far the worst of so many answers is off at most, except with probability beta.
+
+        With a = e^(-epsilon / sensitivity), `P(|X| >= i) = 2 a^i / (1 + a)`: Theorem 3.8 of Dwork and Roth for whole
+        numbers, (sensitivity / epsilon) ln(2 count / ((1 + a) beta)).
+        """
+        return self._sizes().accuracy(beta, count)
+
+    def failure(self, alpha: object, count: object = 1) -> Accuracy:
+        """How probable it is that the worst of so many answers is off by more than alpha: the inverse of `accuracy`."""
+        return self._sizes().failure(alpha, count)
+
+    def interval(self, answer: Any, level: object = "0.95", *, together: bool = False) -> Ends:
+        """Ends around the true value with probability `level` at least: for each answer, or for all together."""
+        return around(answer, self._sizes().margin(level, size_of(answer) if together else 1))
+
+    def _sizes(self) -> WholeSizes:
+        scale = Scale(self.sensitivity, self.epsilon)
+        return WholeSizes(
+            Bound(
+                "the law's own tail, summed over the answers",
+                lambda beta, times: scale.ball() * (log_share(beta, times) + (2 / (1 + scale.decay(1))).log()),
+                lambda alpha, times: times * 2 * scale.decay(math.floor(alpha) + 1) / (1 + scale.decay(1)),
+            ),
+            LaplaceLaw(scale),
+        )
+
+    def _repr_html_(self) -> str:
+        return card(self, {"one answer": f"{float(self.epsilon):.6g}-private", "accuracy": self.accuracy("0.05")})
+
+
+@lru_cache(maxsize=256)
+def _noise(sensitivity: int, epsilon: Fraction) -> DiscreteLaplace:
+    if epsilon > MOST_REVEALING * sensitivity:
+        raise InvalidParameter(
+            "epsilon", epsilon, f"be at most {MOST_REVEALING} times the sensitivity for an answer to have any noise"
+        )
+    return DiscreteLaplace(Scale(sensitivity, epsilon))

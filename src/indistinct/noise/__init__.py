@@ -9,6 +9,8 @@ from indistinct.noise.geometric import Geometric
 from indistinct.noise.integers import UniformBelow
 from indistinct.noise.lazy import LazyNoise
 from indistinct.noise.lazy_real import LazyReal
+from indistinct.noise.rounded_gaussian import RoundedGaussian
+from indistinct.noise.rounded_laplace import RoundedLaplace
 from indistinct.noise.scale import Scale
 from indistinct.noise.staircase import DiscreteStaircase
 from indistinct.noise.stream import NoiseStream
@@ -27,6 +29,8 @@ __all__ = [
     "LazyReal",
     "Logistic",
     "NoiseStream",
+    "RoundedGaussian",
+    "RoundedLaplace",
     "Scale",
     "SystemBits",
     "UniformBelow",

@@ -14,7 +14,7 @@ from indistinct.noise.bits import SYSTEM, BitSource
 from indistinct.noise.draws import Drawn, Shape, many, one, table_of
 from indistinct.noise.table import BITS, Integers
 from indistinct.noise.uniform import ends
-from indistinct.numbers import Epsilon, balls, read_epsilon, read_number
+from indistinct.numbers import Epsilon, balls, read_count, read_epsilon, read_number
 from indistinct.numbers.logarithm import ball_of
 from indistinct.numbers.reading import read_probability
 
@@ -45,7 +45,7 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Logistic:
-    """The probability 1 / (1 + e^(-x times)): that of the true answer in randomised response, where x is epsilon.
+    """The probability 1 / (1 + rivals e^(-x times)): of the true answer in randomised response, where x is epsilon.
 
     >>> from indistinct import ln
     >>> Logistic(ln(3)).times  # three to one
@@ -54,14 +54,17 @@ class Logistic:
 
     x: Epsilon
     times: Fraction
+    rivals: int
+    """How many other answers there are."""
 
-    def __init__(self, x: object, times: object = 1) -> None:
+    def __init__(self, x: object, times: object = 1, rivals: object = 1) -> None:
         object.__setattr__(self, "x", read_epsilon("x", x, largest=_LARGEST))
         object.__setattr__(self, "times", _read_times(times))
+        object.__setattr__(self, "rivals", read_count("rivals", rivals, least=1))
 
     def ball(self) -> balls.arb:
         """At the working precision."""
-        return 1 / (1 + (-ball_of(self.x) * balls.ball(self.times)).exp())
+        return 1 / (1 + self.rivals * (-ball_of(self.x) * balls.ball(self.times)).exp())
 
 
 Probability = Fraction | Exponential | Logistic

@@ -60,7 +60,7 @@ class Cumulants(NamedTuple):
 class Doubt(NamedTuple):
     """How far floats may be from the truth, at one tilt.
 
-    K is right up to `value`. The log ratio r at y is right up to `constant` + `relative` |r|, e^r to a further
+    K is right up to `value`. The log ratio r at y is right up to `constant + relative |r|`, e^r to a further
     `floor` + `slope` y, absolutely.
     """
 
