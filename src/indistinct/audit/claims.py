@@ -34,7 +34,7 @@ class Claim:
 
     def __str__(self) -> str:
         if self.profile is not None:
-            return f"the profile of {self.profile!r}"
+            return f"the profile of {_parts(self.profile)}"
         return "- and ".join(f"({_short(epsilon)}, {_short(delta)})" for epsilon, delta in self.pairs) + (
             "-differential privacy"
         )
@@ -84,3 +84,9 @@ def _pairs(given: list[object]) -> list[tuple[object, object]] | None:
 
 def _short(number: Epsilon) -> str:
     return spelled(number).strip("'") if isinstance(number, Fraction) else repr(number)
+
+
+def _parts(profile: PrivacyProfile) -> str:
+    """What is composed, as its user would write it."""
+    uses = [f"{part!r}" if times == 1 else f"{times:,} uses of {part!r}" for part, times in profile.parts]
+    return ", ".join(uses[:3]) + (f" and {len(uses) - 3:,} more" if len(uses) > 3 else "")
