@@ -2,7 +2,7 @@ r"""Audit by test: what an adversary who only sees answers can prove against a c
 
 Differential privacy says that no test can tell two neighbouring inputs apart better than its region allows (KOV,
 Theorem 2.1). So a mechanism is asked many times on either input; a quarter of the answers teaches statistics, another
-finds the most telling events, and the other half judges them. A violation found is a proof, up to the stated rate of
+finds the most telling events, and the other half judges them (more than half, where there are millions). A violation found is a proof, up to the stated rate of
 false alarms. That none was found is no proof of privacy: the result says which epsilon would have been seen.
 """
 
@@ -34,6 +34,8 @@ __all__ = ["TestedAudit", "by_test"]
 
 _FEWEST = 40
 _MOST_EVENTS = 4
+_MOST_FITTED = 200_000
+_MOST_SEARCHED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,12 @@ def by_test(
         raise InvalidParameter("false_alarm", false_alarm, "lie strictly between 0 and 1")
     region = stated.region()
     answers = gather(mechanism, first, second, count, batch=batch)
-    quarter, trials = count // 4, count - 2 * (count // 4)
+    taught = min(count // 4, _MOST_FITTED)
+    searched = taught + min(count // 4, _MOST_SEARCHED)
+    trials = count - searched
     fitting, finding, judging = (
         [each.part(rows) for each in answers]
-        for rows in (slice(0, quarter), slice(quarter, 2 * quarter), slice(2 * quarter, None))
+        for rows in (slice(0, taught), slice(taught, searched), slice(searched, None))
     )
     statistics = statistics_of(fitting[0], fitting[1])
     deviations = -NormalDist().inv_cdf(max(float(rate) / (2 * _MOST_EVENTS), 1e-300))

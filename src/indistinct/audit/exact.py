@@ -59,9 +59,9 @@ def exact(
     >>> from indistinct import PureDP
     >>> from indistinct.noise import DiscreteLaplace
     >>> print(exact(DiscreteLaplace(2), PureDP("0.5")))
-    Holds: on 2 pairs of inputs, no event breaks (0.5, 0)-differential privacy by more than 1e-54.
+    Holds: on 2 pairs of inputs, no event breaks (0.5, 0)-differential privacy by more than 6e-56.
     >>> print(exact(DiscreteLaplace(1), PureDP("0.5")))
-    Violates (0.5, 0)-differential privacy: on inputs 0 and 1, the outcomes 0, -1, -2, ... (134 of them) have ...
+    Violates (0.5, 0)-differential privacy: on inputs 0 and 1, the outcomes 0, -1, -2, ... (... of them) have probability 0.731...
     """
     precision = read_count("bits", bits, least=8)
     stated = read_claim(mechanism if claim is None else claim)

@@ -101,7 +101,7 @@ def law_of(noise: object, bits: int) -> EnclosedLaw:
 
     >>> law = law_of(DiscreteLaplace("0.5"), 16)
     >>> [(lower / law.whole, upper / law.whole) for lower, upper in (law.around[0], law.around[-1])]
-    [(0.7615..., 0.7616...), (0.1030..., 0.1030...)]
+    [(0.76158..., 0.76159...), (0.10306..., 0.10308...)]
     """
     if isinstance(noise, Survival):
         return _one_sided(noise, bits)
