@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BROKEN", "Broken", "classic_gaussian"]
+from indistinct.noise import DiscreteLaplace
+
+__all__ = ["BROKEN", "Broken", "classic_sigma", "floating_point_laplace", "rounded_laplace"]
 
 Array = NDArray[np.float64]
 
@@ -30,93 +33,88 @@ def laplace(scale: float, shape: Any = None) -> Any:
 
 def _cut(above: NDArray[np.bool_], count: int) -> list[tuple[bool, ...]]:
     """Of each row, the answers up to the count-th that is above."""
-    stop = np.where((above.cumsum(axis=1) >= count).any(axis=1), (above.cumsum(axis=1) >= count).argmax(axis=1) + 1, above.shape[1])
-    return [tuple(row[:end]) for row, end in zip(above.tolist(), stop.tolist(), strict=True)]
+    reached = above.cumsum(axis=1) >= count
+    ends = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, above.shape[1])
+    return [tuple(row[:end]) for row, end in zip(above.tolist(), ends.tolist(), strict=True)]
 
 
-def value_reused(queries: Sequence[float], runs: int, epsilon: float = 1.0) -> list[tuple[object, ...]]:
-    """Algorithm 3: where a query is above, the very value that was compared is released, and we stop."""
-    noisy = np.asarray(queries) + laplace(4 / epsilon, (runs, len(queries)))
-    above = noisy >= laplace(2 / epsilon, (runs, 1))
-    first = np.where(above.any(axis=1), above.argmax(axis=1), len(queries))
+def sparse_vector(
+    queries: Sequence[float], runs: int, *, threshold: float, each: float, count: int
+) -> list[tuple[bool, ...]]:
+    """Which noisy queries are above the noisy threshold 0, up to the count-th that is."""
+    noisy = np.asarray(queries) + (laplace(each, (runs, len(queries))) if each else 0)
+    return _cut(noisy >= laplace(threshold, (runs, 1)), count)
+
+
+def releasing(
+    queries: Sequence[float], runs: int, *, threshold: float, each: float, anew: float
+) -> list[tuple[object, ...]]:
+    """The value of the first query above: with noise of its own, or the very value that was compared."""
+    exact = np.asarray(queries)
+    noisy = exact + laplace(each, (runs, len(exact)))
+    above = noisy >= laplace(threshold, (runs, 1))
+    first = np.where(above.any(axis=1), above.argmax(axis=1), len(exact))
+    at = np.minimum(first, len(exact) - 1)
+    values = np.round(exact[at] + laplace(anew, runs) if anew else noisy[np.arange(runs), at], 6)
     return [
-        (*(False,) * at, *((value,) if at < len(queries) else ()))
-        for at, value in zip(first.tolist(), noisy[np.arange(runs), np.minimum(first, len(queries) - 1)].tolist(), strict=True)
+        (False,) * place + ((value,) if place < len(exact) else ())
+        for place, value in zip(first.tolist(), values.tolist(), strict=True)
     ]
 
 
-def not_scaled(queries: Sequence[float], runs: int, epsilon: float = 1.0, count: int = 12) -> list[tuple[bool, ...]]:
-    """Algorithm 4: twelve may be above, but each query has the noise for one."""
-    above = np.asarray(queries) + laplace(4 / (3 * epsilon), (runs, len(queries))) >= laplace(4 / epsilon, (runs, 1))
-    return _cut(above, count)
+# Others. What is not about floating point is rounded, so that the fault is the one that is named.
 
 
-def no_query_noise(queries: Sequence[float], runs: int, epsilon: float = 1.0) -> list[tuple[bool, ...]]:
-    """Algorithm 5: only the threshold has noise."""
-    above = np.asarray(queries) >= laplace(2 / epsilon, (runs, 1))
-    return [tuple(row) for row in above.tolist()]
+def noisy_max(scores: Sequence[float], runs: int, *, tells_value: bool) -> Array:
+    """The winner by noise of scale 2 is private, its noisy score is not."""
+    noisy = np.asarray(scores) + laplace(2, (runs, len(scores)))
+    winner = noisy.argmax(axis=1).astype(np.float64)
+    return np.stack([winner, np.round(noisy.max(axis=1), 6)], axis=1) if tells_value else winner
 
 
-def no_cutoff(queries: Sequence[float], runs: int, epsilon: float = 1.0) -> list[tuple[bool, ...]]:
-    """Algorithm 6: any number may be above."""
-    above = np.asarray(queries) + laplace(2 / epsilon, (runs, len(queries))) >= laplace(2 / epsilon, (runs, 1))
-    return [tuple(row) for row in above.tolist()]
+def rounded_laplace(value: Any, runs: int, *, scale: float) -> Array:
+    """Noise on a number or a vector, rounded."""
+    exact = np.asarray(value, dtype=np.float64)
+    return np.asarray(np.round(exact + laplace(scale, (runs, *exact.shape)), 6))
 
 
-def correct_sparse_vector(queries: Sequence[float], runs: int, epsilon: float = 1.0, count: int = 2) -> list[tuple[bool, ...]]:
-    """Algorithm 1: half of epsilon for the threshold, half for the queries, whose noise grows with the count."""
-    above = np.asarray(queries) + laplace(4 * count / epsilon, (runs, len(queries))) >= laplace(2 / epsilon, (runs, 1))
-    return _cut(above, count)
-
-
-# Others.
-
-
-def noisy_max_with_its_value(scores: Sequence[float], runs: int, epsilon: float = 1.0) -> Array:
-    """The winner is private, its noisy score is not."""
-    noisy = np.asarray(scores) + laplace(2 / epsilon, (runs, len(scores)))
-    return np.stack([noisy.argmax(axis=1), noisy.max(axis=1)], axis=1)
-
-
-def epsilon_for_its_inverse(count: float, runs: int, epsilon: float = 0.5) -> Array:
-    """The scale should be 1 / epsilon."""
-    return count + np.round(laplace(epsilon, runs), 6)
-
-
-def noise_for_the_other_norm(vector: Sequence[float], runs: int, epsilon: float = 1.0) -> Array:
-    """All sixteen places may change by one, 16 in l1, while the noise is for 4, the l2 norm."""
-    return np.round(np.asarray(vector) + laplace(4 / epsilon, (runs, 16)), 6)
-
-
-def floating_point_laplace(count: float, runs: int, epsilon: float = 1.0) -> Array:
+def floating_point_laplace(count: float, runs: int) -> Array:
     """The scale is right, but which floats can come out depends on the count."""
-    found: Array = count + laplace(1 / epsilon, runs)
-    return found
+    return np.asarray(count + laplace(1, runs))
 
 
-def floating_point_sum(rows: Sequence[float], runs: int, epsilon: float = 1.0) -> Array:
+def lattice_laplace(count: float, runs: int) -> Array:
+    """Whole multiples of 2^-10, by the library's own noise."""
+    return (DiscreteLaplace(2**10).draws(runs) + int(count * 2**10)) / 2**10
+
+
+def clamped_sum(rows: Sequence[int], runs: int, *, floats: bool) -> Array:
     """Rows are clamped to [2^52, 2^52 + 1], so one row changes the sum by at most 1: but not the sum of floats."""
-    total = 0.0
-    for row in rows:
-        total += min(max(row, 2.0**52), 2.0**52 + 1)
-    return total - len(rows) * 2.0**52 + RANDOM.geometric(1 - math.exp(-epsilon), runs) - RANDOM.geometric(1 - math.exp(-epsilon), runs)
+    clamped = [min(max(row, 2**52), 2**52 + 1) for row in rows]
+    total: float = sum(clamped)
+    if floats:
+        total = 0.0
+        for row in clamped:
+            total += float(row)
+    return np.asarray(int(total) - len(rows) * 2**52 + DiscreteLaplace(1).draws(runs))
 
 
-def classic_gaussian(epsilon: float, delta: float) -> Callable[[float, int], Array]:
+def gaussian(count: float, runs: int, *, sigma: float) -> Array:
+    """Gaussian noise, rounded."""
+    return np.asarray(np.round(count + RANDOM.normal(0, sigma, runs), 6))
+
+
+def classic_sigma(epsilon: float, delta: float) -> float:
     """Theorem A.1 of Dwork and Roth, which needs epsilon below 1."""
-    sigma = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
-
-    def answer(count: float, runs: int) -> Array:
-        return np.round(count + RANDOM.normal(0, sigma, runs), 6)
-
-    return answer
+    return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A mechanism, two neighbouring inputs, what it claims, and how many answers show that it is wrong."""
+    """A mechanism with its fault and without, two neighbouring inputs, the claim, and how many answers suffice."""
 
     mechanism: Callable[[Any, int], Any]
+    mended: Callable[[Any, int], Any]
     first: Any
     second: Any
     epsilon: object = 1
@@ -125,15 +123,50 @@ class Broken:
 
 
 ONES, ZEROS = (1.0,) * 16, (0.0,) * 16
+LARGE = 2**52
 BROKEN = {
-    "the value is reused": Broken(value_reused, (-1.0,) * 12 + (1.0,), (0.0,) * 12 + (0.0,)),
-    "noise not scaled by c": Broken(not_scaled, (0.0,) * 12 + (1.0,) * 12, (1.0,) * 12 + (0.0,) * 12),
-    "no query noise": Broken(no_query_noise, (0.0, 1.0), (1.0, 0.0)),
-    "no cutoff": Broken(no_cutoff, (0.0,) * 8 + (1.0,) * 8, (1.0,) * 8 + (0.0,) * 8),
-    "noisy max with its value": Broken(noisy_max_with_its_value, (0.0,) * 8, (1.0,) * 8),
-    "1/epsilon for epsilon": Broken(epsilon_for_its_inverse, 10.0, 11.0, "0.5"),
-    "l2 noise for l1": Broken(noise_for_the_other_norm, ZEROS, ONES),
-    "floating-point Laplace": Broken(floating_point_laplace, 0.0, 1.0),
-    "the order of a sum": Broken(floating_point_sum, (2.0**52 + 1,) * 8, (2.0**52,) + (2.0**52 + 1,) * 7),
-    "classic Gaussian at 10": Broken(classic_gaussian(10, 0.1), 0.0, 1.0, 10, "0.1", 8_000_000),
+    "the value is reused": Broken(
+        partial(releasing, threshold=1, each=1, anew=0),
+        partial(releasing, threshold=1.5, each=3, anew=1.5),
+        (-1.0,) * 6 + (0.0,),
+        (0.0,) * 6 + (-1.0,),
+        2,
+        0,
+        200_000,
+    ),
+    "noise not scaled by the count": Broken(
+        partial(sparse_vector, threshold=4, each=4 / 3, count=12),
+        partial(sparse_vector, threshold=2, each=48, count=12),
+        (0.0,) * 12 + (1.0,) * 12,
+        (1.0,) * 12 + (0.0,) * 12,
+    ),
+    "no query noise": Broken(
+        partial(sparse_vector, threshold=2, each=0, count=9),
+        partial(sparse_vector, threshold=2, each=8, count=2),
+        (0.0, 1.0),
+        (1.0, 0.0),
+    ),
+    "no cutoff": Broken(
+        partial(sparse_vector, threshold=2, each=2, count=99),
+        partial(sparse_vector, threshold=2, each=8, count=2),
+        (0.0,) * 8 + (1.0,) * 8,
+        (1.0,) * 8 + (0.0,) * 8,
+    ),
+    "noisy max with its value": Broken(
+        partial(noisy_max, tells_value=True), partial(noisy_max, tells_value=False), (0.0,) * 8, (1.0,) * 8
+    ),
+    "1/epsilon for epsilon": Broken(
+        partial(rounded_laplace, scale=0.5), partial(rounded_laplace, scale=2), 10.0, 11.0, "0.5"
+    ),
+    "l2 noise for l1": Broken(partial(rounded_laplace, scale=4), partial(rounded_laplace, scale=16), ZEROS, ONES),
+    "floating-point Laplace": Broken(floating_point_laplace, lattice_laplace, 0.0, 1.0),
+    "the order of a sum": Broken(
+        partial(clamped_sum, floats=True),
+        partial(clamped_sum, floats=False),
+        (LARGE + 1,) * 8,
+        (LARGE,) + (LARGE + 1,) * 7,
+    ),
+    "classic Gaussian at 10": Broken(
+        partial(gaussian, sigma=classic_sigma(10, 0.1)), partial(gaussian, sigma=0.4), 0.0, 1.0, 10, "0.1", 4_000_000
+    ),
 }

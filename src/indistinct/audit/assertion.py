@@ -50,9 +50,7 @@ def assert_private(
     ...
     indistinct.audit.assertion.NotPrivate: Violates (0.1, 0)-differential privacy: epsilon is at least ...
     """
-    audit = by_test(
-        mechanism, first, second, [(epsilon, delta)], samples=samples, false_alarm=false_alarm, batch=batch
-    )
+    audit = by_test(mechanism, first, second, [(epsilon, delta)], samples=samples, false_alarm=false_alarm, batch=batch)
     if audit.violates:
         raise NotPrivate(audit)
     return audit

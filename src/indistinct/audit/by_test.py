@@ -2,8 +2,9 @@ r"""Audit by test: what an adversary who only sees answers can prove against a c
 
 Differential privacy says that no test can tell two neighbouring inputs apart better than its region allows (KOV,
 Theorem 2.1). So a mechanism is asked many times on either input; a quarter of the answers teaches statistics, another
-finds the most telling events, and the other half judges them (more than half, where there are millions). A violation found is a proof, up to the stated rate of
-false alarms. That none was found is no proof of privacy: the result says which epsilon would have been seen.
+finds the most telling events, and the other half judges them (more than half, where there are millions). A violation
+found is a proof, up to the stated rate of false alarms. That none was found is no proof of privacy: the result says
+which epsilon would have been seen.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from indistinct.audit.search import most_telling
 from indistinct.audit.statistics import statistics_of
 from indistinct.audit.verdicts import Verdict
 from indistinct.errors import InvalidParameter
-from indistinct.numbers import read_count, read_number
+from indistinct.numbers import read_count
 from indistinct.numbers.reading import read_probability
 from indistinct.regions import Region, Tangent
 
@@ -42,9 +43,10 @@ _MOST_SEARCHED = 1_000_000
 class TestedAudit:
     """What an audit by test proved.
 
-    `epsilon` is a lower bound on the mechanism's epsilon at `delta`, where `claimed` is allowed, except with probability
-    `false_alarm`; `visible` is the epsilon from which on the best event would have convicted with probability 19/20.
-    `events` are all that were judged, the most telling first; `region` is what the claim leaves to an adversary.
+    `epsilon` is a lower bound on the mechanism's epsilon at `delta`, where `claimed` is allowed, except with
+    probability `false_alarm`; `visible` is the epsilon from which on the best event would have convicted with
+    probability 19/20. `events` are all that were judged, the most telling first; `region` is what the claim leaves to
+    an adversary.
     """
 
     __test__ = False  # for pytest: a result, not a test

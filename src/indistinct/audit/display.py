@@ -35,9 +35,13 @@ def draw_audit(audit: TestedAudit, path: str | Path | None = None, axes: Axes | 
         colour = "firebrick" if outside else "seagreen"
         axes.plot(*seen, marker=".", color=colour, linestyle="none")
         axes.plot([seen[0], bound[0]], [seen[1], bound[1]], color=colour, linewidth=0.8)
-        axes.plot(*bound, marker="x", color=colour, linestyle="none", label=f"an event, {'not ' if outside else ''}allowed")
+        axes.plot(
+            *bound, marker="x", color=colour, linestyle="none", label=f"an event, {'not ' if outside else ''}allowed"
+        )
     handles, labels = axes.get_legend_handles_labels()
-    axes.legend(*zip(*dict(zip(labels, zip(handles, labels, strict=True), strict=True)).values(), strict=True), frameon=False)
+    axes.legend(
+        *zip(*dict(zip(labels, zip(handles, labels, strict=True), strict=True)).values(), strict=True), frameon=False
+    )
     if path is not None:
         _save(axes, Path(path))
     return axes
@@ -52,8 +56,7 @@ def as_html(audit: TestedAudit) -> str:
     )
     head = "<th>event</th><th>speaks for</th><th>first</th><th>second</th><th>at least</th><th>at most</th>"
     return (
-        f"<div><p>{html.escape(str(audit))}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<div><p>{html.escape(str(audit))}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

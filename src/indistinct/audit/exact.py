@@ -46,8 +46,8 @@ def exact(
 
     `mechanism` is one of
 
-    - noise to be added to a whole number: a sampler of `indistinct.noise`, a mechanism that has one as `.noise`, or
-      any law with `survival(i, bits)`. Neighbouring answers differ by up to `sensitivity`, in steps of the noise;
+    - noise to be added to a whole number: a sampler of `indistinct.noise`, such as a mechanism has as `.noise`, or any
+      law with `survival(i, bits)`. Neighbouring answers differ by up to `sensitivity`, in steps of the noise;
     - a mapping from inputs to laws, each a mapping from outcomes to exact probabilities or to pairs (lower, upper)
       around them. Any two inputs are neighbours, or those of which `neighbours` says so;
     - a `DiscretePair`, the laws on two neighbouring inputs;
@@ -61,7 +61,7 @@ def exact(
     >>> print(exact(DiscreteLaplace(2), PureDP("0.5")))
     Holds: on 2 pairs of inputs, no event breaks (0.5, 0)-differential privacy by more than 6e-56.
     >>> print(exact(DiscreteLaplace(1), PureDP("0.5")))
-    Violates (0.5, 0)-differential privacy: on inputs 0 and 1, the outcomes 0, -1, -2, ... (... of them) have probability 0.731...
+    Violates (0.5, 0)-differential privacy: on inputs 0 and 1, the outcomes 0, -1, -2, ...
     """
     precision = read_count("bits", bits, least=8)
     stated = read_claim(mechanism if claim is None else claim)
@@ -69,17 +69,21 @@ def exact(
         case Mapping():
             laws = {each: read_law(f"the law of {each!r}", law) for each, law in mechanism.items()}
             pairs = [
-                (first, second) for first, second in permutations(laws, 2) if neighbours is None or neighbours(first, second)
+                (first, second)
+                for first, second in permutations(laws, 2)
+                if neighbours is None or neighbours(first, second)
             ]
             return _audited(stated, ((*pair, laws[pair[0]], laws[pair[1]]) for pair in pairs))
         case DiscretePair():
-            first, second = (dict(zip(mechanism.outcomes, law, strict=True)) for law in (mechanism.null, mechanism.alternative))
+            first, second = (
+                dict(zip(mechanism.outcomes, law, strict=True)) for law in (mechanism.null, mechanism.alternative)
+            )
             return exact({"null": first, "alternative": second}, stated)
         case PrivacyProfile():
             return _compared(mechanism, stated)
-    if isinstance(mechanism, Thing) and not hasattr(mechanism, "noise"):
+    if isinstance(mechanism, Thing):
         return _compared(compose([mechanism]), stated)
-    law = law_of(getattr(mechanism, "noise", mechanism), precision)
+    law = law_of(mechanism, precision)
     width = read_count("sensitivity", sensitivity, least=1)
     if width > _LARGEST_SENSITIVITY:
         raise InvalidParameter("sensitivity", sensitivity, f"be at most {_LARGEST_SENSITIVITY:,} to be enumerated")

@@ -1,8 +1,8 @@
 r"""The judgement of events: counted on answers that had no part in choosing them, bounded exactly.
 
-Of `events` events, each gets an equal share of the false-alarm rate, half for either of its two one-sided bounds by
-Clopper and Pearson. So all of the bounds hold together, except with a probability of at most that rate (the union bound),
-whatever the mechanism is. If it keeps its claim, the true errors of every event lie in the claim's region, and hence
+Each event gets an equal share of the false-alarm rate, half for either of its two one-sided bounds by Clopper and
+Pearson. So all of the bounds hold together, except with a probability of at most that rate (the union bound), whatever
+the mechanism is. If it keeps its claim, the true errors of every event lie in the claim's region, and hence
 some point of the box that the bounds leave: a box that lies outside convicts it.
 """
 

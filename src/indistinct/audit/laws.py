@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 from indistinct.errors import InvalidParameter
@@ -97,7 +98,8 @@ def read_law(name: str, law: object) -> EnclosedLaw:
 def law_of(noise: object, bits: int) -> EnclosedLaw:
     """The law of a sampler's draws, each probability within about 2^-bits.
 
-    A law of one's own needs a method `survival` as `indistinct.noise` defines it; it is then a law on 0, 1, 2, ...
+    A law of one's own needs a method `survival` as `indistinct.noise` defines it: it is then a law on 0, 1, 2, ..., or,
+    if it is the `law` of a sampler, that of the magnitude of a symmetric number.
 
     >>> law = law_of(DiscreteLaplace("0.5"), 16)
     >>> [(lower / law.whole, upper / law.whole) for lower, upper in (law.around[0], law.around[-1])]
@@ -105,6 +107,8 @@ def law_of(noise: object, bits: int) -> EnclosedLaw:
     """
     if isinstance(noise, Survival):
         return _one_sided(noise, bits)
+    if isinstance(magnitude := getattr(noise, "law", None), Survival):
+        return _two_sided(magnitude, bits)
     raise InvalidParameter(
         "the noise", noise, "be a sampler of indistinct.noise, or have a method survival(i, bits) that tells its law"
     )
@@ -151,7 +155,7 @@ def _one_sided(law: Survival, bits: int) -> EnclosedLaw:
     survival = _survival(law, bits)
     _check_table(law)
     around = {}
-    for i, (here, after) in enumerate(zip(survival, survival[1:], strict=False)):
+    for i, (here, after) in enumerate(pairwise(survival)):
         around[i] = max(here[0] - after[1], 0), here[1] - after[0]
     return EnclosedLaw(around, 1 << bits, survival[-1][1])
 

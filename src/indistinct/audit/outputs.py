@@ -94,7 +94,9 @@ def _answers(mechanism: Callable[..., Any], given: object, samples: int, *, batc
             "the mechanism", mechanism, "answer on both inputs", instead=f"On {given!r:.60} it raised {error!r:.200}."
         ) from error
     if count != samples:
-        raise InvalidParameter("the mechanism", mechanism, f"give {samples} answers when asked for so many, not {count}")
+        raise InvalidParameter(
+            "the mechanism", mechanism, f"give {samples} answers when asked for so many, not {count}"
+        )
     return answers
 
 
@@ -114,7 +116,7 @@ def _from_array(rows: NDArray[Any]) -> Outputs:
         return Outputs((columns[0],), None, ())
     if rows.shape[1] > _MOST_COLUMNS:
         columns.append(_column("the sum", rows.sum(axis=1)))
-    whole, labels = None, ()
+    whole, labels = None, tuple[Hashable, ...]()
     sample = np.ascontiguousarray(rows[:: max(len(rows) // 4096, 1)])
     if len(np.unique(sample, axis=0)) < len(sample) / 2:
         values, whole = np.unique(rows, axis=0, return_inverse=True)

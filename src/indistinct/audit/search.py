@@ -3,10 +3,10 @@ r"""The search for the most telling events, on answers that are not used to judg
 Statistics are fitted on one part of the answers, and on another part every threshold of every statistic is tried. What
 is wanted is not the event that differs most, but the one that will break the claim after the bounds that judge it:
 with so many answers to be judged, an event that has shares p and q here will have about Wilson's bounds of them there.
-An event speaks for one input. For a line of the claim's region, (ratio, delta), what it proves is that epsilon is at least
-ln((p - delta) / q), to be compared with the line's own ln(ratio); the event for which this is most is kept for each input,
-and beside it, if there is one that breaks the claim, the one with the largest (p - delta) / ratio - q: the first favours
-events that are rare on the other input, the second common ones.
+An event speaks for one input. For a line of the claim's region, (ratio, delta), what it proves is that epsilon is at
+least ln((p - delta) / q), to be compared with the line's own ln(ratio); the event for which this is most is kept for
+each input, and beside it, if there is one that breaks the claim, the one with the largest (p - delta) / ratio - q: the
+first favours events that are rare on the other input, the second common ones.
 """
 
 from __future__ import annotations

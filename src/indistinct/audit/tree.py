@@ -35,7 +35,9 @@ class Tree:
     def of(cls, first: Outputs, second: Outputs) -> Tree:
         """Grown on answers on both inputs."""
         rows = np.concatenate([_features(first), _features(second)])
-        cuts = tuple(np.unique(np.quantile(column, np.arange(1, _CUTS + 1) / (_CUTS + 1), method="lower")) for column in rows.T)
+        cuts = tuple(
+            np.unique(np.quantile(column, np.arange(1, _CUTS + 1) / (_CUTS + 1), method="lower")) for column in rows.T
+        )
         binned = _binned(rows, cuts)
         label = np.concatenate([np.ones(len(first)), np.zeros(len(second))])
         size = 2 ** (_DEPTH + 1) - 1
@@ -65,11 +67,12 @@ class Tree:
         if 2 * node + 2 >= len(self.feature) or len(label) < 2 * _LEAST:
             return
         best = (_GAIN, -1, 0)
+        whole = _fit(np.array(mine, dtype=np.float64), np.array(len(label), dtype=np.float64))
         for feature, cuts in enumerate(self.cuts):
             size = len(cuts) + 1
-            total = np.cumsum(np.bincount(binned[:, feature], minlength=size))[:-1]
-            ones = np.cumsum(np.bincount(binned[:, feature], weights=label, minlength=size))[:-1]
-            gain = _fit(ones, total) + _fit(mine - ones, len(label) - total) - _fit(mine, np.float64(len(label)))
+            total = np.cumsum(np.bincount(binned[:, feature], minlength=size).astype(np.float64))[:-1]
+            ones = np.cumsum(np.bincount(binned[:, feature], weights=label, minlength=size).astype(np.float64))[:-1]
+            gain = _fit(ones, total) + _fit(mine - ones, len(label) - total) - whole
             gain[(total < _LEAST) | (len(label) - total < _LEAST)] = 0.0
             if len(gain) and gain.max() > best[0]:
                 best = float(gain.max()), feature, int(gain.argmax())
@@ -81,7 +84,7 @@ class Tree:
         self._grow(2 * node + 2, binned[right], label[right])
 
 
-def _fit(ones: Floats | float, total: Floats) -> Floats:
+def _fit(ones: Floats, total: Floats) -> Floats:
     """The log-likelihood of the labels, with the share of ones that is seen."""
     share = np.clip(ones / np.maximum(total, 1), 1e-12, 1 - 1e-12)
     fit: Floats = ones * np.log(share) + (total - ones) * np.log1p(-share)
@@ -98,4 +101,6 @@ def _features(outputs: Outputs) -> Floats:
 
 
 def _binned(rows: Floats, cuts: tuple[Floats, ...]) -> Codes:
-    return np.stack([np.searchsorted(cut, column, side="left") for cut, column in zip(cuts, rows.T, strict=True)], axis=1)
+    return np.stack(
+        [np.searchsorted(cut, column, side="left") for cut, column in zip(cuts, rows.T, strict=True)], axis=1
+    )

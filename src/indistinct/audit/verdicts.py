@@ -102,7 +102,11 @@ def _named(event: tuple[Outcome, ...]) -> str:
     if len(event) == 1:
         return f"the outcome {event[0]!r} has"
     shown = ", ".join(repr(outcome) for outcome in event[:_SHOWN])
-    return f"the outcomes {shown} have" if len(event) <= _SHOWN else f"the outcomes {shown}, ... ({len(event):,} of them) have"
+    return (
+        f"the outcomes {shown} have"
+        if len(event) <= _SHOWN
+        else f"the outcomes {shown}, ... ({len(event):,} of them) have"
+    )
 
 
 def _float(value: Fraction) -> float:
