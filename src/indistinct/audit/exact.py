@@ -32,6 +32,7 @@ __all__ = ["divergence", "exact"]
 
 _MOST_KNOTS = 48
 _LARGEST_SENSITIVITY = 10_000
+_FARTHEST = 24.0  # up to this epsilon profiles are compared with profiles, where they do not end before
 
 
 def exact(
@@ -186,13 +187,13 @@ def _compared(truth: PrivacyProfile, claim: Claim) -> ExactAudit:
     """The certified lower ends of what the accountant knows, against the claim."""
     places: list[tuple[Epsilon, Fraction]] = list(claim.pairs)
     if claim.profile is not None:
-        end = min(truth.epsilon("1e-12").upper, claim.profile.epsilon("1e-12").upper, 100.0)
-        levels = [Fraction(end * i / _MOST_KNOTS) for i in range(_MOST_KNOTS + 1)]
+        end = min(truth.largest_epsilon.upper, claim.profile.largest_epsilon.upper, _FARTHEST)
+        levels = [Fraction(end * i / _MOST_KNOTS) for i in range(_MOST_KNOTS)]
         places = [(e, Fraction(min(d.upper, 1.0))) for e, d in zip(levels, claim.profile.deltas(levels), strict=True)]
     doubt = Fraction(0)
     worst: tuple[Fraction, Place] | None = None
-    for epsilon, allowed in places:
-        found = truth.delta(epsilon)
+    found_there = truth.deltas([epsilon for epsilon, _ in places]) if len(places) > 1 else [truth.delta(places[0][0])]
+    for (epsilon, allowed), found in zip(places, found_there, strict=True):
         doubt = max(doubt, Fraction(found.upper) - allowed)
         sure = Fraction(found.lower)
         if sure > allowed and (worst is None or sure - allowed > worst[0]):

@@ -24,6 +24,7 @@ Codes = NDArray[np.int64]
 
 _MOST_COLUMNS = 64
 _ZERO_BIT = 2000.0
+_EXACT = 2**53  # larger whole numbers are not all floats, and are told apart as they are
 _NUMBERS = (int, float)
 _INSTEAD = "Return numbers, strings, or tuples, lists and arrays of these."
 
@@ -133,7 +134,7 @@ def _column(name: str, values: NDArray[Any]) -> Column:
 def _from_objects(answers: list[Any]) -> Outputs:
     plain = [_plain(answer) for answer in answers]
     kinds = set(map(type, plain))
-    if kinds <= {int, float, bool}:
+    if kinds <= {int, float, bool} and not any(type(each) is int and abs(each) > _EXACT for each in plain):
         return _from_array(np.array(plain, dtype=float if float in kinds else object).reshape(len(plain), 1))
     labels: dict[Hashable, int] = {}
     try:
@@ -141,7 +142,7 @@ def _from_objects(answers: list[Any]) -> Outputs:
     except TypeError as error:
         raise InvalidParameter("an answer", plain[0], "be hashable", instead=f"{_INSTEAD} ({error})") from error
     if tuple not in kinds:
-        return Outputs((_mixed("the answer", plain),), None, ())
+        return Outputs((_mixed("the answer", plain),), whole, tuple(labels))
     rows = [answer if isinstance(answer, tuple) else (answer,) for answer in plain]
     places = list(zip_longest(*rows, fillvalue=_MISSING))
     columns = [_mixed(name, place) for name, place in zip(_names(len(places)), places, strict=False)]

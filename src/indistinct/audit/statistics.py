@@ -31,6 +31,7 @@ _ATOM = 6  # so many equal numbers are an atom of their own
 _PRIOR = 0.5
 _SHOWN = 4
 _RIDGE = 1e-3
+_LEAST_AXIS = 1e-10
 
 
 class Statistic(Protocol):
@@ -183,10 +184,10 @@ class Bayes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logistic:
-    """Logistic regression on the numbers, each in units of its spread; what is not a number counts as the mean."""
+    """Logistic regression on the numbers, along their principal axes; what is not a number counts as the mean."""
 
     centre: Floats
-    spread: Floats
+    axes: Floats
     weights: Floats
 
     @classmethod
@@ -196,8 +197,11 @@ class Logistic:
         counts = np.maximum((~np.isnan(raw)).sum(axis=0), 1)
         centre = np.nansum(raw, axis=0) / counts
         spread = np.sqrt(np.nansum((raw - centre) ** 2, axis=0) / counts)
-        spread[spread == 0] = 1.0
-        rows = _standard(raw, centre, spread)
+        scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+        even = np.nan_to_num((raw - centre) * scale, nan=0.0)
+        sizes, directions = np.linalg.eigh(even.T @ even / len(even))
+        axes = scale[:, None] * directions / np.sqrt(np.maximum(sizes, _LEAST_AXIS))
+        rows = _along(raw, centre, axes)
         labels = np.concatenate([np.ones(len(first)), np.zeros(len(second))])
         weights = np.zeros(rows.shape[1])
         for _ in range(8):
@@ -205,11 +209,11 @@ class Logistic:
             slope = rows.T @ (labels - chance) - _RIDGE * len(rows) * weights
             bend = (rows * (chance * (1 - chance))[:, None]).T @ rows + _RIDGE * len(rows) * np.eye(len(weights))
             weights = weights + np.linalg.solve(bend, slope)
-        return cls(centre, spread, weights)
+        return cls(centre, axes, weights)
 
     def scores(self, outputs: Outputs) -> Floats:
         """The log odds."""
-        found: Floats = _standard(_numbers(outputs), self.centre, self.spread) @ self.weights
+        found: Floats = _along(_numbers(outputs), self.centre, self.axes) @ self.weights
         return found
 
     def event(self, threshold: float, *, above: bool) -> str:
@@ -249,8 +253,8 @@ def _numbers(outputs: Outputs) -> Floats:
     return np.stack([np.where(np.isfinite(each.numbers), each.numbers, np.nan) for each in outputs.columns], axis=1)
 
 
-def _standard(raw: Floats, centre: Floats, spread: Floats) -> Floats:
-    scaled = np.nan_to_num((raw - centre) / spread, nan=0.0)
+def _along(raw: Floats, centre: Floats, axes: Floats) -> Floats:
+    scaled = np.nan_to_num(raw - centre, nan=0.0) @ axes
     return np.hstack([scaled, np.ones((len(raw), 1))])
 
 
