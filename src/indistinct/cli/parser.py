@@ -125,8 +125,8 @@ def _add_audit(commands: Any) -> None:
     parser = commands.add_parser(
         "audit",
         help="does a mechanism keep what it claims?",
-        description="Audits a mechanism: by its exact law where that is known, and by looking for an event that tells two "
-        "neighbouring inputs apart better than is claimed. The exit code is 1 if the claim is violated.",
+        description="Audits a mechanism: by its exact law where that is known, and by looking for an event that tells "
+        "two neighbouring inputs apart better than is claimed. The exit code is 1 if the claim is violated.",
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
