@@ -173,10 +173,10 @@ def _two_sided(magnitude: Survival, bits: int) -> EnclosedLaw:
 
 def _survival(law: Survival, bits: int) -> list[tuple[int, int]]:
     """2^bits P(M >= i) for i = 0, 1, ..., until at most 2^-bits is left."""
+    if law.survival(_MOST_OUTCOMES, bits)[1] > 1:
+        raise _too_many(law)
     found = [(1 << bits, 1 << bits)]
     while found[-1][1] > 1:
-        if len(found) > _MOST_OUTCOMES:
-            raise _too_many(law)
         lower, upper = law.survival(len(found), bits)
         found.append((lower, min(upper, found[-1][1])))
     return found
