@@ -18,7 +18,6 @@ from indistinct import (
     DiscretePair,
     GaussianDP,
     Geometric,
-    Laplace,
     PureDP,
     RandomizedResponse,
     Region,
@@ -260,9 +259,9 @@ def test_mechanisms_are_audited_against_what_they_say() -> None:
     for mechanism in (Staircase(epsilon="0.5"), RandomizedResponse("0.5", 3), GaussianDP("0.5")):
         assert exact(mechanism).verdict in ("holds", "undecided")
         assert exact(mechanism, PureDP("0.3")).verdict == "violates"
-    profile = compose({Laplace(scale=10): 30})
-    assert exact(profile, compose({Laplace(scale=9): 30})).verdict == "holds"
-    assert exact(profile, compose({Laplace(scale=11): 30})).verdict == "violates"
+    profile = compose({GaussianDP("0.1"): 30})
+    assert exact(profile, compose({GaussianDP("0.11"): 30})).verdict == "holds"
+    assert exact(profile, compose({GaussianDP("0.099"): 30})).verdict == "violates"
 
 
 # Bad input.

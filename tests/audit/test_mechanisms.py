@@ -112,7 +112,7 @@ def test_exact_samplers_are_not_accused(answer: Any, first: Any, second: Any, cl
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_subjects_keep_their_claim_and_no_smaller_one(name: str) -> None:
     one = subject(name, 1)
-    samples = SAMPLES if one.exactly is not None else 6000
+    samples = SAMPLES if one.exactly is not None else 8000
     audit = by_test(one.answer, one.first, one.second, PureDP(1), samples=samples, false_alarm=SHARE, batch=True)
     assert audit.verdict == "consistent"
     assert by_test(one.answer, one.first, one.second, PureDP("0.01"), samples=samples, batch=True).violates
