@@ -47,8 +47,8 @@ RELEASES = {
     "NoisyMax": Release({"epsilon": 1}, LEFT, RIGHT, claim=PureDP(1)),
     "PermuteAndFlip": Release({"epsilon": 1}, LEFT, RIGHT, claim=PureDP(1)),
     "AboveThreshold": Release({"epsilon": 1}, LEFT, RIGHT, further=(1,), claim=PureDP(1)),
-    "Sparse": Release({"epsilon": 1, "count": 2}, LEFT, RIGHT, further=(1,), claim=PureDP(1)),
-    "NumericSparse": Release({"epsilon": 1, "count": 1}, LEFT, RIGHT, further=(1,), claim=PureDP(1)),
+    "Sparse": Release({"epsilon": 1, "cutoff": 2}, LEFT, RIGHT, further=(1,), claim=PureDP(1)),
+    "NumericSparse": Release({"epsilon": 1, "cutoff": 1}, LEFT, RIGHT, further=(1,), claim=PureDP(1)),
 }
 APART = {
     "MWEM",
