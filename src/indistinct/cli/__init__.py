@@ -1,7 +1,7 @@
-"""The command line: `indistinct compose`, `calibrate`, `sgd`, `figures`.
+"""The command line: `indistinct compose`, `calibrate`, `sgd`, `audit`, `figures`.
 
-Exit codes: 0 done; 2 the question was not well put, which one sentence on standard error says;
-130 interrupted.
+Exit codes: 0 done; 1 an audit found a violation; 2 the question was not well put, which one sentence on standard error
+says; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     parsed = make_parser().parse_args(arguments)
     try:
-        parsed.run(parsed)
+        code: int | None = parsed.run(parsed)
         sys.stdout.flush()
     except IndistinctError as error:
         print(f"indistinct: {error}", file=sys.stderr)
@@ -31,4 +31,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    return 0
+    return code or 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import calibrate, compose, figures, sgd
+from indistinct.cli import audit, calibrate, compose, figures, sgd
 
 __all__ = ["make_parser"]
 
@@ -58,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_compose(commands)
     _add_calibrate(commands)
     _add_sgd(commands)
+    _add_audit(commands)
     _add_figures(commands)
     return parser
 
@@ -118,6 +119,34 @@ def _add_sgd(commands: Any) -> None:
     parser.add_argument("--epsilon", help="privacy level of all steps together")
     parser.add_argument("--delta", required=True, help="delta of all steps together")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_audit(commands: Any) -> None:
+    parser = commands.add_parser(
+        "audit",
+        help="does a mechanism keep what it claims?",
+        description="Audits a mechanism: by its exact law where that is known, and by looking for an event that tells "
+        "two neighbouring inputs apart better than is claimed. The exit code is 1 if the claim is violated.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=audit.run, delta="0", samples="100000", false_alarm="1e-6", batch=False, json=False)
+    parser.add_argument(
+        "mechanism",
+        help="geometric, laplace, staircase, randomized-response, exponential, permute-and-flip, noisy-max, "
+        "above-threshold, or module:function for your own",
+    )
+    parser.add_argument("--epsilon", required=True, help="the privacy level that is claimed")
+    parser.add_argument("--delta", help="the delta that is claimed (0)")
+    parser.add_argument("--first", metavar="INPUT", help="an input of your function, as Python writes it")
+    parser.add_argument("--second", metavar="INPUT", help="a neighbouring input")
+    parser.add_argument(
+        "--batch", action="store_true", help="your function takes (input, count) and gives many answers"
+    )
+    parser.add_argument("--samples", help="how many answers on each input (100000)")
+    parser.add_argument("--false-alarm", metavar="RATE", help="how often a correct mechanism may be accused (1e-6)")
+    parser.add_argument("--plot", metavar="FILE", help="draw the region; needs the extra plot")
+    parser.add_argument("--json", action="store_true", help="print JSON, with every event that was judged")
 
 
 def _add_figures(commands: Any) -> None:

@@ -2,6 +2,7 @@ r"""The power of an adversary, estimated from runs of the composition experiment
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -20,6 +21,7 @@ __all__ = ["Power", "clopper_pearson", "estimate_power"]
 
 _BITS = 96
 _NARROW = 2.0**-40
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Power:
         Each has half of the failure probability 1 - confidence.
 
         >>> print(Power.of_counts(20, 12, 1000).false_alarm)
-        0.0392035364343
+        0.03920353643...
         """
         certainty = _strictly_between("confidence", confidence)
         share = (1 - certainty) / 2
@@ -143,13 +145,32 @@ def _lower_end(successes: int, trials: int, tail: Fraction) -> float:
     low, high = 0.0, float_below(Fraction(successes, trials))
     with precision(_BITS):
         limit, first, second = ball(tail), ball(successes), ball(trials - successes + 1)
+        below, above = -1.0, 1.0  # about the logarithm of tail / limit at both ends
+        chance, was_low = _guess(high, trials, -float(limit.log().mid())), False
         while high - low > _NARROW * high:
-            middle = (low + high) / 2
-            if ball(middle).beta_lower(first, second, regularized=True) <= limit:
-                low = middle
+            if not low < chance < high:
+                chance = (low + high) / 2
+            if chance in (low, high):  # no float is between them: the bound is too small for floats
+                break
+            found = ball(chance).beta_lower(first, second, regularized=True)
+            is_low, height = bool(found <= limit), float((found / limit).log().mid())
+            if is_low:
+                low, below, above = chance, height, above / 2 if was_low else above
             else:
-                high = middle
+                high, above, below = chance, height, below if was_low else below / 2
+            was_low = is_low
+            # The secant of the logarithms (with the Illinois rule); once it is there, a step to the other side.
+            chance = low * (high / low) ** (below / (below - above)) if low else high / 2
+            if abs(height) < _NEAR:
+                chance *= 1 + _NARROW / 4 if is_low else 1 - _NARROW / 4
     return low
+
+
+def _guess(share: float, trials: int, rarity: float) -> float:
+    """Near the bound for a tail of e^-rarity: Wilson's, with a deviation that is rather too large."""
+    square = 2 * rarity / trials
+    width = math.sqrt(square * share * (1 - share) + square**2 / 4)
+    return (share + square / 2 - width) / (1 + square) * 0.9
 
 
 def _strictly_between(name: str, value: object) -> Fraction:

@@ -1,0 +1,203 @@
+"""The answers of a mechanism, gathered, and laid out in columns that statistics can look at.
+
+Every answer becomes a row: a number or a string has one column, a tuple, list or array one for each place. A place
+holds a number or something else, its *kind*: a string, true or false, not-a-number, or nothing where an answer is
+shorter than others. Kinds are numbered as they appear, in both samples together, which tells nothing about either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indistinct.errors import InvalidParameter
+
+__all__ = ["Column", "Outputs", "gather", "last_bits"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+_MOST_COLUMNS = 64
+_ZERO_BIT = 2000.0
+_EXACT = 2**53  # larger whole numbers are not all floats, and are told apart as they are
+_NUMBERS = (int, float)
+_INSTEAD = "Return numbers, strings, or tuples, lists and arrays of these."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One place of all answers: the number there, or not-a-number and the code of what is there instead."""
+
+    name: str
+    numbers: Floats
+    kinds: Codes  # -1 where there is a number
+    labels: tuple[Hashable, ...]
+    has_floats: bool
+
+    def part(self, rows: slice) -> Column:
+        """The same of some of the answers."""
+        return Column(self.name, self.numbers[rows], self.kinds[rows], self.labels, self.has_floats)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outputs:
+    """So many answers: their columns, and for those of several columns a code for each whole answer."""
+
+    columns: tuple[Column, ...]
+    whole: Codes | None
+    labels: tuple[Hashable, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].numbers)
+
+    def part(self, rows: slice) -> Outputs:
+        """Some of the answers."""
+        whole = None if self.whole is None else self.whole[rows]
+        return Outputs(tuple(column.part(rows) for column in self.columns), whole, self.labels)
+
+
+class _Missing:
+    """Stands where an answer has no such place."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_MISSING = _Missing()
+
+
+def gather(
+    mechanism: Callable[..., Any], first: object, second: object, samples: int, *, batch: bool
+) -> tuple[Outputs, Outputs]:
+    """So many answers on each of two inputs."""
+    answers = [_answers(mechanism, given, samples, batch=batch) for given in (first, second)]
+    if all(isinstance(each, np.ndarray) and each.dtype.kind in "biuf" for each in answers):
+        together = np.concatenate([np.asarray(each).reshape(samples, -1) for each in _alike(answers)])
+        outputs = _from_array(together)
+    else:
+        outputs = _from_objects([*answers[0], *answers[1]])
+    return outputs.part(slice(0, samples)), outputs.part(slice(samples, None))
+
+
+def _answers(mechanism: Callable[..., Any], given: object, samples: int, *, batch: bool) -> Any:
+    try:
+        if not batch:
+            return [mechanism(given) for _ in range(samples)]
+        answers = mechanism(given, samples)
+        count = len(answers)
+    except Exception as error:
+        raise InvalidParameter(
+            "the mechanism", mechanism, "answer on both inputs", instead=f"On {given!r:.60} it raised {error!r:.200}."
+        ) from error
+    if count != samples:
+        raise InvalidParameter(
+            "the mechanism", mechanism, f"give {samples} answers when asked for so many, not {count}"
+        )
+    return answers
+
+
+def _alike(arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+    if arrays[0].shape[1:] != arrays[1].shape[1:]:
+        raise InvalidParameter(
+            "the shape of an answer", arrays[1].shape[1:], f"be the same on both inputs, {arrays[0].shape[1:]}"
+        )
+    return arrays
+
+
+def _from_array(rows: NDArray[Any]) -> Outputs:
+    """Of numbers alone, without looking at any of them in Python."""
+    names = _names(rows.shape[1])
+    columns = [_column(name, rows[:, at]) for at, name in enumerate(names)]
+    if rows.shape[1] == 1:
+        return Outputs((columns[0],), None, ())
+    if rows.shape[1] > _MOST_COLUMNS:
+        columns.append(_column("the sum", rows.sum(axis=1)))
+    whole, labels = None, tuple[Hashable, ...]()
+    sample = np.ascontiguousarray(rows[:: max(len(rows) // 4096, 1)])
+    if len(np.unique(sample, axis=0)) < len(sample) / 2:
+        values, whole = np.unique(rows, axis=0, return_inverse=True)
+        labels = tuple(tuple(row) for row in values.tolist())
+    return Outputs(tuple(columns), None if whole is None else whole.ravel().astype(np.int64), labels)
+
+
+def _column(name: str, values: NDArray[Any]) -> Column:
+    numbers = values.astype(np.float64)
+    kinds = np.where(np.isnan(numbers), 0, -1).astype(np.int64)
+    return Column(name, numbers, kinds, ("not a number",), values.dtype.kind == "f")
+
+
+def _from_objects(answers: list[Any]) -> Outputs:
+    plain = [_plain(answer) for answer in answers]
+    kinds = set(map(type, plain))
+    if kinds <= {int, float, bool} and not any(type(each) is int and abs(each) > _EXACT for each in plain):
+        return _from_array(np.array(plain, dtype=float if float in kinds else object).reshape(len(plain), 1))
+    labels: dict[Hashable, int] = {}
+    try:
+        whole = np.fromiter((labels.setdefault(answer, len(labels)) for answer in plain), np.int64, len(plain))
+    except TypeError as error:
+        raise InvalidParameter("an answer", plain[0], "be hashable", instead=f"{_INSTEAD} ({error})") from error
+    if tuple not in kinds:
+        return Outputs((_mixed("the answer", plain),), whole, tuple(labels))
+    rows = [answer if isinstance(answer, tuple) else (answer,) for answer in plain]
+    places = list(zip_longest(*rows, fillvalue=_MISSING))
+    columns = [_mixed(name, place) for name, place in zip(_names(len(places)), places, strict=False)]
+    return Outputs(tuple(columns) or (_mixed("the answer", plain),), whole, tuple(labels))
+
+
+def _plain(answer: Any) -> Any:
+    """Lists and arrays as tuples, numbers of NumPy as Python's."""
+    if type(answer) in _PLAIN:
+        return answer
+    if isinstance(answer, np.generic | np.ndarray):
+        answer = answer.tolist()
+    if isinstance(answer, list | tuple):
+        return tuple(map(_plain, answer))
+    return answer
+
+
+_PLAIN = {int, float, bool, str, type(None)}
+
+
+def _mixed(name: str, values: Sequence[Any]) -> Column:
+    """A column of anything: numbers are told from all else, and true and false are no numbers."""
+    labels: dict[Hashable, int] = {}
+    numbers = np.full(len(values), np.nan)
+    kinds = np.full(len(values), -1, dtype=np.int64)
+    has_floats = False
+    for at, value in enumerate(values):
+        if isinstance(value, _NUMBERS) and not isinstance(value, bool) and value == value:
+            numbers[at] = _as_float(value)
+            has_floats = has_floats or isinstance(value, float)
+        else:
+            label = "not a number" if isinstance(value, float) else value
+            kinds[at] = labels.setdefault(label, len(labels))
+    return Column(name, numbers, kinds, tuple(labels), has_floats)
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _names(count: int) -> list[str]:
+    return ["the answer"] if count == 1 else [f"place {at + 1}" for at in range(min(count, _MOST_COLUMNS))]
+
+
+def last_bits(numbers: Floats) -> Floats:
+    """The largest k such that the number is a multiple of 2^k; 2000 for zero, for infinities and for no number.
+
+    >>> last_bits(np.array([1.0, 0.75, 12.0, 0.0]))
+    array([   0.,   -2.,    2., 2000.])
+    """
+    finite = np.isfinite(numbers) & (numbers != 0)
+    mantissa, exponent = np.frexp(np.where(finite, numbers, 1.0))
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    _, size = np.frexp((whole & -whole).astype(np.float64))
+    return np.where(finite, (exponent - 53 + size - 1).astype(np.float64), _ZERO_BIT)
