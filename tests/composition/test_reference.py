@@ -8,14 +8,25 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import pytest
 
-from indistinct import ApproximateDP, Bracket, PrivacyProfile, PureDP, compose
+from indistinct import (
+    ApproximateDP,
+    Bracket,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    PrivacyProfile,
+    PureDP,
+    compose,
+)
 from indistinct.composition.lattice import Lattice
 from indistinct.composition.responses import Responses
 from indistinct.composition.transform import TransformedComposition
 from indistinct.numbers.balls import bracket_of
-from reference import make
+from reference import make, mechanisms
 from tests.composition.oracles import faults
 
 F = Fraction
@@ -128,3 +139,45 @@ def test_a_digit_changed_in_the_file_would_be_noticed() -> None:
     first = dict(make.hom(30)[0])
     first["value"] = str(first["value"])[:-1] + "x"
     assert entries_of([first], "hom") != []
+
+
+MECHANISMS = json.loads((Path(__file__).parents[2] / "reference" / "mechanisms.json").read_text(encoding="utf-8"))
+
+
+def mechanisms_of(task: str) -> PrivacyProfile:
+    """The composition that an entry of the second table describes."""
+    match task.replace("-", " ").split():
+        case ["laplace"]:
+            return compose({Laplace(scale=10): 1000})
+        case ["mixed"]:
+            kinds = {Laplace(scale=20): 500, Gaussian(sigma=40): 500, Geometric(epsilon="0.05"): 1000}
+            return compose({**kinds, ApproximateDP("0.01", "1e-9"): 200})
+        case ["sampled", steps]:
+            return compose({PoissonSubsampled(Gaussian(sigma="0.8"), rate="0.004"): steps})
+        case ["progression", count]:
+            k = int(count)
+            return compose(ApproximateDP(F(5 * k + 95 * i, 1000 * k), "1e-10") for i in range(1, k + 1))
+        case ["small", count]:
+            return compose({PureDP("0.1" if count == "1000" else "0.01"): count})
+    raise AssertionError(task)
+
+
+@pytest.mark.parametrize("entry", MECHANISMS["epsilon"], ids=lambda entry: f"{entry['of']} at {entry['delta']}")
+def test_epsilon_of_mechanisms(entry: dict[str, str]) -> None:
+    bracket = mechanisms_of(entry["task"]).epsilon(entry["delta"])
+    digits = len(entry["value"].partition(".")[2])
+    doubt = F(1, 10**digits) / F(entry["value"])
+    assert faults(bracket, F(entry["value"]), 1e-6, doubt) == []
+
+
+def test_a_digit_off_in_the_second_table_would_be_noticed() -> None:
+    (entry,) = (entry for entry in MECHANISMS["epsilon"] if entry["task"] == "mixed")
+    bracket = mechanisms_of("mixed").epsilon(entry["delta"])
+    assert faults(bracket, F(entry["value"]) * (1 + F(1, 10**9)), 1e-6, F(1, 10**18)) != []
+
+
+def test_the_second_generator_makes_these() -> None:
+    with mpmath.workdps(mechanisms.WORKING):
+        parts = mechanisms.summed([(mechanisms.laplace("0.1"), 1000)])
+        value, digits = mechanisms.epsilon_at(parts, mpmath.mpf("1e-6"), 18.95)
+        assert mpmath.nstr(value, digits) == MECHANISMS["epsilon"][0]["value"]

@@ -15,6 +15,7 @@ __all__ = ["ApproximateDP", "GaussianDP", "Guarantee", "Promise", "PureDP", "Ren
 _ZERO = Fraction(0)
 _LEAST_EPSILON = Fraction(1, 10**300)
 _VISIBLY = 1e-299
+_TINY_BITS = 990  # 2^-991 is above 1e-299
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -133,9 +134,16 @@ class RenyiDP:
 def _epsilon(value: object) -> Epsilon:
     """A guarantee's epsilon: 0, or large enough to be told from 0 in floats."""
     epsilon = read_epsilon("epsilon", value)
-    if epsilon and float(epsilon) < _VISIBLY and enclosure(epsilon)[0] < _LEAST_EPSILON:
+    if epsilon and _is_tiny(epsilon) and enclosure(epsilon)[0] < _LEAST_EPSILON:
         raise InvalidParameter("epsilon", value, "be 0 or at least 1e-300")
     return epsilon
+
+
+def _is_tiny(epsilon: Epsilon) -> bool:
+    """Whether an epsilon is so small that it must be looked at closely; at once for the usual ones."""
+    if type(epsilon) is Fraction:
+        return epsilon.denominator.bit_length() - epsilon.numerator.bit_length() > _TINY_BITS
+    return float(epsilon) < _VISIBLY
 
 
 def key(number: Epsilon) -> object:

@@ -47,12 +47,12 @@ Thing = Promise | Mechanism | DiscretePair
 def loss_of(thing: Thing) -> Promise | PrivacyLoss | EnclosedLoss | Curve:
     """What the accountant knows of a thing: a promise is its own, a discrete pair's is exact."""
     match thing:
+        case PureDP() | ApproximateDP() | ZeroConcentratedDP() | GaussianDP() | RenyiDP():
+            return thing
         case DiscretePair():
             return discrete_loss(thing)
-        case Mechanism():
-            return thing.loss
         case _:
-            return thing
+            return thing.loss
 
 
 @dataclass(frozen=True)

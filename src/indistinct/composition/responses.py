@@ -163,4 +163,4 @@ class Responses:
 
 def _nearby(epsilon: Epsilon) -> float:
     """The nearest float, or one of the two around an irrational number."""
-    return float(epsilon) if type(epsilon) is Fraction else bracket_of(epsilon).upper
+    return epsilon.numerator / epsilon.denominator if type(epsilon) is Fraction else bracket_of(epsilon).upper

@@ -81,7 +81,7 @@ def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) ->
     ...
     indistinct.errors.InvalidParameter: epsilon must lie in [0, 1000000000], but is -1.
     """
-    if isinstance(value, str) and (logarithm := _LOGARITHM.fullmatch(value)):
+    if isinstance(value, str) and "(" in value and (logarithm := _LOGARITHM.fullmatch(value)):
         argument = _from_text(name, logarithm["argument"])
         if argument <= 0:
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
@@ -91,7 +91,7 @@ def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) ->
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
         return Fraction(0) if value.argument == 1 else value
     epsilon = read_number(name, value)
-    if not 0 <= epsilon <= largest:
+    if not 0 <= epsilon.numerator <= largest * epsilon.denominator:
         raise InvalidParameter(name, value, f"lie in [0, {largest}]")
     return epsilon
 
@@ -108,7 +108,7 @@ def read_delta(name: str, value: object) -> Fraction:
 def read_probability(name: str, value: object) -> Fraction:
     """An exact number in [0, 1]."""
     probability = read_number(name, value)
-    if not 0 <= probability <= 1:
+    if not 0 <= probability.numerator <= probability.denominator:
         raise InvalidParameter(name, value, "lie in [0, 1]")
     return probability
 
@@ -121,6 +121,8 @@ def read_count(name: str, value: object, *, least: int = 0) -> int:
     ...
     indistinct.errors.InvalidParameter: times must be a whole number from 0 to 1000000000000000, but is 2.5.
     """
+    if type(value) is int and least <= value <= LARGEST_COUNT:
+        return value
     number = read_number(name, value)
     if number.denominator != 1 or not least <= number <= LARGEST_COUNT:
         raise InvalidParameter(name, value, f"be a whole number from {least} to {LARGEST_COUNT}")
@@ -137,12 +139,13 @@ def _from_text(name: str, text: str) -> Fraction:
     exponent = int(parts["exponent"] or 0) if len(parts["exponent"] or "") <= 9 else _LARGEST_EXPONENT + 1
     if abs(exponent) > _LARGEST_EXPONENT:
         raise InvalidParameter(name, text, f"have an exponent of at most {_LARGEST_EXPONENT}")
-    number = Fraction(parts["sign"] + parts["number"]) * Fraction(10) ** exponent
-    if parts["denominator"] is None:
-        return number
-    if int(parts["denominator"]) == 0:
+    whole, _, places = parts["number"].partition(".")
+    digits, exponent = int(f"{parts['sign']}{whole}{places}"), exponent - len(places)
+    above, below = (digits * 10**exponent, 1) if exponent >= 0 else (digits, 10**-exponent)
+    divisor = int(parts["denominator"] or 1)
+    if divisor == 0:
         raise InvalidParameter(name, text, "not divide by zero")
-    return number / int(parts["denominator"])
+    return Fraction(above, below * divisor)
 
 
 def _is_special(text: str) -> bool:
