@@ -10,15 +10,24 @@ from typing import Any
 import numpy as np
 
 from indistinct.audit.exact import exact
+from indistinct.audit.laws import law_of
 from indistinct.audit.verdicts import ExactAudit
 from indistinct.composition import PureDP
 from indistinct.errors import InvalidParameter
-from indistinct.noise import Bernoulli, DiscreteLaplace, DiscreteStaircase, LazyNoise, Logistic, NoiseStream, Scale
+from indistinct.mechanisms import (
+    AboveThreshold,
+    ExponentialMechanism,
+    Geometric,
+    Laplace,
+    NoisyMax,
+    PermuteAndFlip,
+    RandomizedResponse,
+    Staircase,
+)
 from indistinct.numbers import Epsilon, read_epsilon
 
 __all__ = ["SUBJECTS", "Subject", "subject"]
 
-_STEPS = 2**10  # of the lattice on which real numbers are released
 _LEFT = (0, 1, 0, 1)
 _RIGHT = (1, 0, 1, 0)
 
@@ -50,64 +59,57 @@ def subject(name: str, epsilon: object) -> Subject:
 _LARGEST = 20
 
 
+def _released(mechanism: Any) -> Callable[[Any, int], Any]:
+    """One answer after the other, as they are given to those who ask."""
+    return lambda value, runs: np.array([mechanism.release(value) for _ in range(runs)])
+
+
+def _additive(mechanism: Any, width: int) -> Subject:
+    """With noise whose sampler is known: the exact audit is of all shifts up to so many of its steps."""
+    return Subject(_released(mechanism), 0, 1, lambda claim: exact(mechanism.noise, claim, sensitivity=width))
+
+
 def _geometric(level: Epsilon) -> Subject:
-    noise = DiscreteLaplace(Scale(1, level))
-    return Subject(lambda count, runs: count + noise.draws(runs), 0, 1, lambda claim: exact(noise, claim))
+    return _additive(Geometric(epsilon=_rational(level)), 1)
 
 
 def _laplace(level: Epsilon) -> Subject:
-    """On multiples of 2^-10, exactly; the exact audit is of a coarser lattice, with the same scale of noise."""
-    noise = DiscreteLaplace(Scale(_STEPS, level))
-    coarse = DiscreteLaplace(Scale(8, level))
-    return Subject(
-        lambda value, runs: (value * _STEPS + noise.draws(runs)) / _STEPS,
-        0,
-        1,
-        lambda claim: exact(coarse, claim, sensitivity=8),
-    )
+    return _additive(Laplace(epsilon=_rational(level), granularity="1/8"), 8)
 
 
 def _staircase(level: Epsilon) -> Subject:
-    noise = DiscreteStaircase(4, level, 2)
-    return Subject(
-        lambda value, runs: value + noise.draws(runs), 0, 4, lambda claim: exact(noise, claim, sensitivity=4)
-    )
+    return _additive(Staircase(epsilon=_rational(level), granularity="1/8"), 8)
 
 
 def _randomized_response(level: Epsilon) -> Subject:
-    coin = Bernoulli(Logistic(level))
+    mechanism = RandomizedResponse(level)
 
     def exactly(claim: PureDP) -> ExactAudit:
-        from indistinct.audit.laws import law_of
-
-        law = law_of(coin, 192)
+        law = law_of(mechanism.noise, 192)
         false, true = ((Fraction(a, law.whole), Fraction(b, law.whole)) for a, b in (law.around[0], law.around[1]))
         return exact({True: {True: true, False: false}, False: {True: false, False: true}}, claim)
 
-    return Subject(lambda truth, runs: coin.draws(runs) == truth, True, False, exactly)
+    return Subject(_released(mechanism), True, False, exactly)
 
 
-def _chosen(kind: Callable[..., LazyNoise]) -> Callable[[Epsilon], Subject]:
-    """The largest of scores with noise of scale 2 / epsilon."""
-
-    def made(level: Epsilon) -> Subject:
-        scale = Scale(2, level)
-        return Subject(
-            lambda scores, runs: np.array([kind(4, scale).argmax(scores) for _ in range(runs)]), _LEFT, _RIGHT
-        )
-
-    return made
+def _chosen(mechanism: Callable[[Any], Any]) -> Callable[[Epsilon], Subject]:
+    return lambda level: Subject(_released(mechanism(_rational(level))), _LEFT, _RIGHT)
 
 
 def _above_threshold(level: Epsilon) -> Subject:
-    """Algorithm 1 of Dwork and Roth on four queries: the place of the first above 1, or 4."""
-    threshold, query = NoiseStream.laplace(Scale(2, level)), NoiseStream.laplace(Scale(4, level))
+    """Algorithm 1 of Dwork and Roth on four queries: how many were answered, and whether the last was above 1."""
+    mechanism = AboveThreshold(_rational(level))
 
     def once(values: tuple[int, ...]) -> int:
-        bar = threshold.next()
-        return next((at for at, value in enumerate(values) if query.next().exceeds(value, 1, other=bar)), len(values))
+        answers = mechanism.release(list(values), threshold=1)
+        return len(answers) if answers[-1] else 0
 
     return Subject(lambda values, runs: np.array([once(values) for _ in range(runs)]), _LEFT, _RIGHT)
+
+
+def _rational(level: Epsilon) -> Fraction:
+    """The level as mechanisms take it; of a logarithm, the float below."""
+    return level if isinstance(level, Fraction) else Fraction(level.bracket.lower)
 
 
 SUBJECTS: dict[str, Callable[[Epsilon], Subject]] = {
@@ -115,8 +117,8 @@ SUBJECTS: dict[str, Callable[[Epsilon], Subject]] = {
     "laplace": _laplace,
     "staircase": _staircase,
     "randomized-response": _randomized_response,
-    "exponential": _chosen(LazyNoise.gumbel),
-    "permute-and-flip": _chosen(LazyNoise.exponential),
-    "noisy-max": _chosen(LazyNoise.laplace),
+    "exponential": _chosen(ExponentialMechanism),
+    "permute-and-flip": _chosen(PermuteAndFlip),
+    "noisy-max": _chosen(NoisyMax),
     "above-threshold": _above_threshold,
 }

@@ -139,12 +139,12 @@ class MWEM:
         cells = _read_histogram(histogram)
         workload = Workload.read(queries, len(cells), self.sensitivity, count)
         size = read_positive("total", total)
-        truth = workload.exact_answers(cells)
         # Answers are whole numbers of the workload's unit. Scores are counted in a finer one.
         fine = 1 << _FINE_BITS
         bound = math.ceil(size * self.sensitivity / workload.unit)
-        if (bound + int(np.abs(truth).max())) * fine >= 2**62:
+        if bound * fine >= 2**61:
             raise InvalidParameter("total", total, "be smaller: the answers do not fit 64 bits")
+        truth = workload.exact_answers(cells, 2**61 // fine)
         select = ExponentialMechanism(self.each_epsilon, self.sensitivity / workload.unit * fine)
         noise = DiscreteLaplace(Scale(math.ceil(self.sensitivity / workload.unit), self.each_epsilon))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms.selecting import PRIVATE, at_least
+from indistinct.mechanisms.selecting import at_least
 from indistinct.noise.table import Integers
 from indistinct.numbers import read_count
 
@@ -29,7 +29,7 @@ class Workload:
     """Queries by their rows in blocks: each a dense or sparse matrix of whole numbers, kept as floats.
 
     >>> queries = Workload.read([[1, 0.5], [0, 1]], 2, Fraction(1), None)
-    >>> queries.unit, queries.exact_answers(np.array([3, 5])).tolist()
+    >>> queries.unit, queries.exact_answers(np.array([3, 5]), 100).tolist()
     (Fraction(1, 2), [11, 10])
     """
 
@@ -66,18 +66,21 @@ class Workload:
         """Of a histogram of floats, in units."""
         return np.concatenate([np.asarray(block @ histogram).ravel() for block in self._blocks()])
 
-    def exact_answers(self, histogram: Integers) -> Integers:
-        """Of a histogram of counts, in units: exact, or refused.
+    def exact_answers(self, histogram: Integers, most: int) -> Integers:
+        """Of a histogram of counts, in units, exactly; those beyond `most` are moved there.
 
-        Sums of whole numbers below 2^53 are exact in floats, in whichever order; larger ones are made of integers.
+        Moving them brings no two histograms further apart, and there is nothing to refuse that would tell of the data.
+        Sums of whole numbers below 2^53 are exact in floats, in whichever order; larger ones are made of Python's own.
         """
         total = int(histogram.astype(object).sum())
         largest = max(float(abs(block).max()) for block in self._blocks())
-        if largest * total >= 2.0**62:
-            raise InvalidParameter("histogram", PRIVATE, "have fewer records: the answers do not fit 64 bits")
         if largest * total < _EXACT:
-            return self.answers(histogram.astype(np.float64)).astype(np.int64)
-        return np.concatenate([np.asarray(block.astype(np.int64) @ histogram).ravel() for block in self._blocks()])
+            exact = self.answers(histogram.astype(np.float64)).astype(np.int64)
+        else:
+            whole = histogram.astype(object)
+            sums = [[sum(_whole(row) * whole) for row in _dense_rows(block)] for block in self._blocks()]
+            exact = np.array([each for block in sums for each in block], dtype=object)
+        return np.clip(exact, -most, most).astype(np.int64)
 
     def _blocks(self) -> Any:
         return (self.rows(start, min(start + _BLOCK, self.count)) for start in range(0, self.count, _BLOCK))
@@ -135,6 +138,14 @@ def _checked(block: Any, sensitivity: Fraction) -> int:
     raise InvalidParameter("queries", "a row with finer ones", f"hold multiples of 2^-{_UNIT_BITS}")
 
 
+def _dense_rows(block: Any) -> Any:
+    return block.toarray() if _is_sparse(block) else block
+
+
+def _whole(row: Reals) -> Any:
+    """Floats that are whole numbers, as Python's own."""
+    return np.array([int(value) for value in row.tolist()], dtype=object)
+
+
 def _row(block: Any) -> Reals:
-    dense = block.toarray() if _is_sparse(block) else block
-    return np.asarray(dense, dtype=np.float64).ravel()
+    return np.asarray(_dense_rows(block), dtype=np.float64).ravel()
