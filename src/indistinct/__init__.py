@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "ApproximateDP": "indistinct.composition",
     "Bracket": "indistinct.numbers",
+    "CovarianceSketch": "indistinct.mechanisms",
+    "CutSketch": "indistinct.mechanisms",
     "DensityPair": "indistinct.composition.density_pair",
     "DiscreteGaussian": "indistinct.mechanisms",
     "DiscretePair": "indistinct.regions",
@@ -37,6 +39,8 @@ _HOMES = {
 __all__ = [
     "ApproximateDP",
     "Bracket",
+    "CovarianceSketch",
+    "CutSketch",
     "DensityPair",
     "DiscreteGaussian",
     "DiscretePair",
@@ -74,6 +78,8 @@ if TYPE_CHECKING:
     from indistinct.composition.density_pair import DensityPair
     from indistinct.composition.planning import Query, how_many, least_noise, split
     from indistinct.mechanisms import (
+        CovarianceSketch,
+        CutSketch,
         DiscreteGaussian,
         ExponentialMechanism,
         Gaussian,

@@ -6,10 +6,13 @@ from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.mechanisms.geometric import Geometric
 from indistinct.mechanisms.laplace import Laplace
 from indistinct.mechanisms.randomized_response import RandomizedResponse
+from indistinct.mechanisms.sketches import CovarianceSketch, CutSketch
 from indistinct.mechanisms.staircase import Staircase
 from indistinct.mechanisms.subsampled import PoissonSubsampled
 
 __all__ = [
+    "CovarianceSketch",
+    "CutSketch",
     "DiscreteGaussian",
     "ExponentialMechanism",
     "Gaussian",
