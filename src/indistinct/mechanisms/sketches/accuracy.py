@@ -8,6 +8,7 @@ tails. For k questions fixed in advance the probabilities of failure add up.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -39,6 +40,16 @@ class SketchAccuracy:
     questions: int
     exact_eta: float
     exact_tau: float
+
+    def interval(self, answer: float) -> tuple[float, float]:
+        """Where the truth lies by the exact law, given an answer; it is at least 0, and so are both ends.
+
+        >>> SketchAccuracy(0.25, 40.0, 0.05, 1, 0.125, 20.0).interval(25.0)
+        (4.444444444444445, 51.42857142857143)
+        """
+        low = max(answer - self.exact_tau, 0.0) / (1 + self.exact_eta)
+        most = max(answer + self.exact_tau, 0.0)
+        return low, most / (1 - self.exact_eta) if self.exact_eta < 1 else math.inf
 
     def __str__(self) -> str:
         what = "an answer is" if self.questions == 1 else f"each of {self.questions:,} answers is"

@@ -1,8 +1,8 @@
 r"""The Johnson-Lindenstrauss mechanism for variances of a matrix in any direction (KOV, section 4.2).
 
 r random combinations of the rows of A and of w times the unit vectors: each row of the sketch is N(0, A^T A + w^2 I).
-A record more adds v v^T, and stretches the variance in one direction by x = v^T (A^T A + w^2 I)^-1 v, at most B^2 / w^2,
-which is attained where A is empty. So its exact calibration is that of the graph's sketch.
+A record more adds v v^T, and stretches the variance in one direction by x = v^T (A^T A + w^2 I)^-1 v: at most
+B^2 / w^2, which is attained where A is empty. So its exact calibration is that of the graph's sketch.
 
 The law depends on A by A^T A alone: that is added up block by block, and a root of A^T A + w^2 I is multiplied with r
 times d Gaussian numbers, instead of A with r times n.
