@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import calibrate, compose, figures, sgd
+from indistinct.cli import calibrate, compose, cuts, figures, sgd
 
 __all__ = ["make_parser"]
 
@@ -58,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_compose(commands)
     _add_calibrate(commands)
     _add_sgd(commands)
+    cuts.add(commands)
     _add_figures(commands)
     return parser
 

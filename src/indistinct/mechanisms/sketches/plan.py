@@ -80,12 +80,12 @@ class CutPlan:
 
     def compare(self) -> PlansCompared:
         """All accountings for the same budget and accuracy, whether or not the graph has nodes enough for them."""
-        nodes = self.sketch.nodes
+        nodes, eta = self.sketch.nodes, Fraction(self.accuracy(1).eta)
         rows = []
         for accounting in Accounting:
             weight = _weight(accounting, nodes, self.r, self.epsilon, self.delta)
             fits = weight < nodes
-            tau = self.eta * weight * (nodes - 1) / (nodes - weight) if fits else None
+            tau = eta * weight * (nodes - 1) / (nodes - weight) if fits else None
             spent = exact_delta(self.r, 2 * (1 / weight - Fraction(1, nodes)), self.epsilon) if fits else None
             rows.append(PlanRow(accounting, float(weight), None if tau is None else float_above(tau), spent))
         return PlansCompared(nodes, self.r, tuple(rows))
@@ -124,9 +124,9 @@ class PlansCompared:
     >>> from indistinct import CutSketch
     >>> print(CutSketch.plan(nodes=100_000, epsilon=1, delta="1e-6", eta="0.25", nu="0.05").compare())
     100,000 nodes, 473 rows                     w  tau of one node  delta spent
-    advanced composition, KOV (10)        10010.2          2780.87     < 1e-300
-    optimal composition, KOV (11)         14156.5           4122.7     < 1e-300
-    exact, chi-square                     140.855          35.2628        1e-06
+    advanced composition, KOV (10)        10010.2          2778.4     < 1e-300
+    optimal composition, KOV (11)         14156.5           4119.1     < 1e-300
+    exact, chi-square                     140.855          35.231        1e-06
     """
 
     nodes: int
