@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,15 +252,13 @@ class _Trial:
 
         Purely private, as it is published, and with as many rounds as there are cuts, up to ten.
         """
-        from indistinct import MWEM  # large, and for small graphs only
-
         u, v = np.triu_indices(self.edges.nodes, 1)
         bits = np.zeros((self.edges.nodes, self.edges.nodes), dtype=np.int64)
         bits[self.edges.u, self.edges.v] = 1
         flags = np.array([inside for of_size in tried for inside in of_size])
         queries = (flags[:, u] != flags[:, v]).astype(np.int64)
         rounds = min(_MOST_ROUNDS, len(queries))
-        mechanism = MWEM(self.plan.epsilon, rounds)
+        mechanism = import_module("indistinct").MWEM(self.plan.epsilon, rounds)  # for small graphs only, so late
         errors: list[list[Floats]] = [[] for _ in self.sizes]
         for _ in range(self.repeats):
             released = mechanism.release(bits[u, v], queries, total=max(self.edges.count, 1), source=self.source)

@@ -124,9 +124,9 @@ class PlansCompared:
     >>> from indistinct import CutSketch
     >>> print(CutSketch.plan(nodes=100_000, epsilon=1, delta="1e-6", eta="0.25", nu="0.05").compare())
     100,000 nodes, 473 rows                     w  tau of one node  delta spent
-    advanced composition, KOV (10)        10010.2          2778.4     < 1e-300
-    optimal composition, KOV (11)         14156.5           4119.1     < 1e-300
-    exact, chi-square                     140.855          35.231        1e-06
+    advanced composition, KOV (10)        10010.2          2778.45     < 1e-300
+    optimal composition, KOV (11)         14156.5          4119.11     < 1e-300
+    exact, chi-square                     140.855         35.2321        1e-06
     """
 
     nodes: int
