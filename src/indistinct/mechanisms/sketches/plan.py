@@ -126,7 +126,7 @@ class PlansCompared:
     100,000 nodes, 473 rows                     w  tau of one node  delta spent
     advanced composition, KOV (10)        10010.2          2778.45     < 1e-300
     optimal composition, KOV (11)         14156.5          4119.11     < 1e-300
-    exact, chi-square                     140.855         35.2321        1e-06
+    exact, chi-square                     140.855          35.2321        1e-06
     """
 
     nodes: int
