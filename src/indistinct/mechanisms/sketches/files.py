@@ -42,6 +42,8 @@ def _csv(file: Path) -> list[Any]:
         raise InvalidParameter("the file of edges", str(file), _COLUMNS) from None
     if table.size == 0:
         return [[], []]
+    if table.shape[1] < 2:
+        raise InvalidParameter("the file of edges", str(file), _COLUMNS)
     if not np.array_equal(table[:, :2], np.rint(table[:, :2])):
         raise InvalidParameter("the file of edges", str(file), "name nodes by whole numbers from 0")
     return [table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table.T[2:]]
@@ -53,8 +55,16 @@ def _lines_before_numbers(file: Path) -> int:
         for place, line in enumerate(lines):
             text = line.partition("#")[0].strip()
             if text:
-                return place + (not text.split(",")[0].strip().lstrip("-").isdigit())
+                return place + (not _is_number(text.split(",")[0]))
     return 0
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _parquet(file: Path) -> list[Any]:

@@ -43,8 +43,8 @@ def planted_partition(nodes: object, degree: object, *, across: object = "0.1", 
 def preferential_attachment(nodes: object, links: object, *, seed: int = 0) -> Edges:
     """Each node comes with so many links to earlier ones, chosen by how many links they have (Barabasi and Albert).
 
-    Each end of a new link is that of an earlier link, or an earlier node, at random; that takes one pass over the
-    links, for which earlier ends are followed back all at once.
+    A link's other end is any end of the links so far, its own beginning included, with equal chances; a link that
+    comes back to its own node is dropped.
 
     >>> graph = preferential_attachment(1000, 3)
     >>> int(np.bincount(graph.v, minlength=1000).max()) <= 3 < int(np.bincount(graph.u).max())
@@ -54,15 +54,13 @@ def preferential_attachment(nodes: object, links: object, *, seed: int = 0) -> E
     if each > n - 1:
         raise InvalidParameter("links", links, f"be at most {n - 1}, one less than the nodes")
     random = np.random.default_rng(seed)
-    # Of 2 k ends, numbers 2 j are the newcomers' and 2 j + 1 are copies of an end that came before, until one that
-    # is a newcomer's: as in Batagelj and Brandes (2005).
-    newcomers = np.repeat(np.arange(1, n), each)
+    # Link j has the ends 2 j, the newcomer's, and 2 j + 1, a copy of an end from 0 to 2 j: those are followed back to
+    # newcomers' all at once (Batagelj and Brandes 2005).
+    newcomers = np.repeat(np.arange(n), each)
     ends = random.integers(0, 2 * np.arange(newcomers.size) + 1)
     while np.any(copies := ends % 2 == 1):
         ends[copies] = ends[ends[copies] // 2]
-    earlier = newcomers[ends // 2]
-    earlier = np.where(earlier == newcomers, earlier - 1, earlier)
-    return read_graph((newcomers, earlier), n)
+    return read_graph((newcomers, newcomers[ends // 2]), n)
 
 
 def _distinct(n: int, count: int, random: np.random.Generator, share: float | None) -> Edges:

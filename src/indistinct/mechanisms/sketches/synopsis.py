@@ -62,7 +62,7 @@ class CutSynopsis:
         """
         inside = self._inside(nodes)
         count = inside.size
-        if 2 * count > self.sketch.nodes:
+        if self._is_large(count, has_first=count > 0 and int(inside[0]) == 0):
             outside = np.ones(self.sketch.nodes, dtype=bool)
             outside[inside] = False
             inside = np.flatnonzero(outside)
@@ -82,7 +82,9 @@ class CutSynopsis:
         if inside.ndim != 2 or inside.shape[1] != self.sketch.nodes or not np.all((inside == 0) | (inside == 1)):
             raise _not_indicators(inside.shape, self.sketch.nodes)
         counts = [int(np.count_nonzero(row)) for row in inside]
-        large = np.array([2 * count > self.sketch.nodes for count in counts])
+        large = np.array(
+            [self._is_large(count, has_first=bool(row[0])) for count, row in zip(counts, inside, strict=True)]
+        )
         sums = self._combined((inside != 0) ^ large[:, None])
         added = [count * (self.sketch.nodes - count) / self.sketch.nodes for count in counts]
         return np.array([self._debiased(row, share) for row, share in zip(sums, added, strict=True)])
@@ -118,6 +120,10 @@ class CutSynopsis:
         if len(numbers) != sketch.nodes or (names and len(names) != sketch.nodes):
             raise storage.unreadable(path)
         return CutSynopsis(sketch, numbers, names)
+
+    def _is_large(self, count: int, *, has_first: bool) -> bool:
+        """Whether the complement is used: of a set and its complement always the same one."""
+        return 2 * count > self.sketch.nodes or (2 * count == self.sketch.nodes and not has_first)
 
     def _debiased(self, sums: Floats, added: float) -> float:
         w, n = float(self.sketch.w), self.sketch.nodes
