@@ -16,7 +16,7 @@ from functools import lru_cache
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, read_number
 from indistinct.numbers.balls import ball, bracket_of, precision
-from indistinct.numbers.bracket import float_above
+from indistinct.numbers.bracket import float_above, rounded_up
 from indistinct.numbers.chi_square import chi_square_tails
 
 __all__ = ["SketchAccuracy", "accuracy_of", "failure_of", "read_share", "spread_of"]
@@ -54,8 +54,9 @@ class SketchAccuracy:
     def __str__(self) -> str:
         what = "an answer is" if self.questions == 1 else f"each of {self.questions:,} answers is"
         return (
-            f"{what} within {self.eta:.4g} of the truth, relatively, and {self.tau:.6g} more, except with probability "
-            f"{self.nu:.4g} (exactly: within {self.exact_eta:.4g} and {self.exact_tau:.6g})"
+            f"{what} within {rounded_up(self.eta, 4)} of the truth, relatively, and {rounded_up(self.tau, 6)} more, "
+            f"except with probability {rounded_up(self.nu, 4)} (exactly: within {rounded_up(self.exact_eta, 4)} and "
+            f"{rounded_up(self.exact_tau, 6)})"
         )
 
 

@@ -101,8 +101,9 @@ class CutPlan:
         return (
             f"({bracket_of(self.epsilon):.6g}, {float(self.delta):.6g})-private with {self.r} rows and w = "
             f"{rounded_up(float(self.w), 6)} ({_SOURCES[self.accounting]})\n"
-            f"of a cut with s of the nodes on its smaller side, an answer is off by at most {one.eta:.4g} of it and "
-            f"{each:.6g} s (1 - s/n),\nexcept with probability {float(self.nu):.4g}{vacuous}"
+            "of a cut with s of the nodes on its smaller side, an answer is off by at most "
+            f"{rounded_up(one.eta, 4)} of it and {rounded_up(each, 6)} s (1 - s/n),\n"
+            f"except with probability {float(self.nu):.4g}{vacuous}"
         )
 
 
