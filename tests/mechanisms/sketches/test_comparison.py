@@ -101,19 +101,18 @@ def test_a_response_has_the_variance_of_its_law() -> None:
 
 
 def test_the_crossings_are_where_the_errors_cross(found: CutContest) -> None:
-    the_plan, edges = found.plan, found.edges
-    for size, sentence in zip(found.sizes, found.crossovers, strict=False):
+    the_plan, edges, crossovers = found.plan, found.edges, found.crossovers
+    for size, sentence in zip(found.sizes, crossovers, strict=False):
         from_on = int(sentence.split("from about ")[1].split(" cuts")[0].replace(",", ""))
         own = sketch_error(the_plan, edges, size)
 
         def laplace(cuts: int) -> float:
-            return laplace_error(
-                1 / pure_levels(Question(Fraction(1), Fraction("1e-6"), cuts, Fraction(1)))[-1].value.lower
-            )
+            levels = pure_levels(Question(Fraction(1), Fraction("1e-6"), cuts, Fraction(1)))
+            return laplace_error(1 / levels[-1].value.lower)
 
         assert laplace(from_on) > own > laplace(max(round(from_on * 0.99) - 1, 1))
     better = [s for s in range(1, 101) if sketch_error(the_plan, edges, s) < response_error(the_plan.epsilon, 200, s)]
-    assert f"up to {len(better)} node" in found.crossovers[-1] or not better
+    assert f"up to {len(better)} node" in crossovers[-1] or not better
     assert better == list(range(1, len(better) + 1))
 
 
