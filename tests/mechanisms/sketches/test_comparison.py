@@ -78,7 +78,7 @@ def test_laplace_noise_is_that_of_its_theorem(found: CutContest) -> None:
 def test_the_exponential_mechanism_has_its_law() -> None:
     """With little noise it is discrete Laplace noise of scale 2 / epsilon_0; with much, even over all possible cuts."""
     graph = planted_partition(200, 20)
-    quiet = contest(graph, plan(200, epsilon=40), cuts=3, sizes=(100,), repeats=300, source=RepeatableBits(5))
+    quiet = contest(graph, plan(200, epsilon=40), cuts=3, sizes=(100,), repeats=60, source=RepeatableBits(5))
     each = next(c for c in quiet.contenders if c.name == "exponential mechanism")
     assert each.measured is not None
     scale = float(each.detail.removeprefix("scale "))
@@ -103,14 +103,14 @@ def test_a_response_has_the_variance_of_its_law() -> None:
 def test_the_crossings_are_where_the_errors_cross(found: CutContest) -> None:
     the_plan, edges, crossovers = found.plan, found.edges, found.crossovers
     for size, sentence in zip(found.sizes, crossovers, strict=False):
-        from_on = int(sentence.split("from about ")[1].split(" cuts")[0].replace(",", ""))
+        from_on = int(sentence.split("from ")[1].split(" cuts")[0].replace(",", ""))
         own = sketch_error(the_plan, edges, size)
 
         def laplace(cuts: int) -> float:
             levels = pure_levels(Question(Fraction(1), Fraction("1e-6"), cuts, Fraction(1)))
             return laplace_error(1 / levels[-1].value.lower)
 
-        assert laplace(from_on) > own > laplace(max(round(from_on * 0.99) - 1, 1))
+        assert laplace(from_on) > own >= laplace(from_on - 1)
     better = [s for s in range(1, 101) if sketch_error(the_plan, edges, s) < response_error(the_plan.epsilon, 200, s)]
     assert f"up to {len(better)} node" in crossovers[-1] or not better
     assert better == list(range(1, len(better) + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indistinct.mechanisms.sketches.accuracy import failure_of
-from indistinct.mechanisms.sketches.drawing import GRID_BITS, grid_for, sketch_rows
+from indistinct.mechanisms.sketches.drawing import GRID_BITS, graph_grid, grid_for, sketch_rows
 from indistinct.mechanisms.sketches.graph import Edges, read_graph
 from indistinct.mechanisms.sketches.normals import normals
 from indistinct.noise import SYSTEM
@@ -54,7 +55,7 @@ def test_the_covariance_is_that_of_the_dense_definition(nodes: int, w: float) ->
     """(x^T y)^2 summed over the rows is chi-square, exactly, in any direction x; so it is for sums of two rows."""
     weights = random_weights(nodes, nodes, share=0.7)
     weights[0, 1] = weights[1, 0] = 0.75
-    drawn: NDArray[Any] = sketch_rows(graph(weights), ROWS, w, SYSTEM) * grid_for(math.sqrt(w))
+    drawn: NDArray[Any] = sketch_rows(graph(weights), ROWS, Fraction(w), SYSTEM) * graph_grid(nodes, Fraction(w))
     expected = reweighted(weights, w)
     tolerance = within(ROWS // 2, 3 * nodes**2)
     assert not off(drawn, expected, tolerance)
@@ -80,7 +81,7 @@ def test_many_chunks_of_edges_and_blocks_of_rows() -> None:
     weights = np.triu(random.random((nodes, nodes)), 1)
     edges = read_graph(edge_arrays(weights + weights.T), nodes)
     assert edges.count > 2 * (1 << 14)
-    drawn = sketch_rows(edges, rows, w, SYSTEM) * grid_for(math.sqrt(w))
+    drawn = sketch_rows(edges, rows, Fraction(w), SYSTEM) * graph_grid(nodes, Fraction(w))
     expected = reweighted(weights + weights.T, w)
     values, vectors = np.linalg.eigh(expected)
     white = (vectors[:, 1:] / np.sqrt(values[1:])).T @ drawn  # independent standard normals, all of them
@@ -94,7 +95,7 @@ def test_many_chunks_of_edges_and_blocks_of_rows() -> None:
 
 def test_columns_add_up_to_nothing() -> None:
     """But for rounding: each row is orthogonal to the constants."""
-    drawn = sketch_rows(graph(random_weights(50, 1)), 64, 5.0, SYSTEM)
+    drawn = sketch_rows(graph(random_weights(50, 1)), 64, Fraction(5), SYSTEM)
     assert np.max(np.abs(np.sum(drawn, axis=0, dtype=np.int64))) <= 50
 
 
@@ -140,15 +141,27 @@ def test_the_grid_depends_on_what_is_public() -> None:
     empty, full = (graph(random_weights(20, 1, share=part)) for part in (0.0, 1.0))
     assert empty.count == 0
     for edges in (empty, full):
-        drawn = sketch_rows(edges, 8, 10.0, SYSTEM)
+        drawn = sketch_rows(edges, 8, Fraction(10), SYSTEM)
         assert drawn.dtype == np.int32
         assert drawn.shape == (20, 8)
-        assert np.max(np.abs(drawn)) * grid_for(math.sqrt(10)) < 100
+        assert np.max(np.abs(drawn)) * graph_grid(20, Fraction(10)) < 100
+
+
+def test_the_grid_has_room_for_every_number() -> None:
+    """With next to no noise, and a node that all others are joined to."""
+    nodes, w = 2000, Fraction(1, 10**9)
+    star = read_graph((np.zeros(nodes - 1, dtype=int), np.arange(1, nodes)), nodes)
+    drawn = sketch_rows(star, 64, w, SYSTEM)
+    assert 1.0 < np.max(np.abs(drawn[0])) * graph_grid(nodes, w) / math.sqrt(nodes) < 10
+    assert np.max(np.abs(drawn)) < 2**30
+    for size in (2, 10**4, 10**8):
+        for weight in (Fraction(1, 10**12), Fraction(size, 2)):
+            assert 12 * math.sqrt(weight + size) < graph_grid(size, weight) * 2**31
 
 
 def test_nothing_is_drawn_twice() -> None:
     edges = graph(random_weights(6, 1))
-    first, second = (sketch_rows(edges, 100, 1.0, SYSTEM) for _ in range(2))
+    first, second = (sketch_rows(edges, 100, Fraction(1), SYSTEM) for _ in range(2))
     assert not np.any(first == second)
     columns = first[0].tolist()
     assert len(set(columns)) == len(columns)

@@ -23,7 +23,8 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
-from indistinct.composition.planning import least_noise
+from indistinct.composition.guarantees import PureDP
+from indistinct.composition.planning import how_many, least_noise
 from indistinct.composition.planning.formulas import Question, pure_levels
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.exponential import ExponentialMechanism
@@ -44,7 +45,6 @@ _MOST_PAIRS = 5_000_000
 _MOST_NODES_OF_MWEM = 64
 _MOST_ROUNDS = 10
 _MOST_TRIED = 100
-_MOST_CUTS = 10**15
 _SEED = 20120
 
 
@@ -284,23 +284,13 @@ def _root_mean_square(errors: Sequence[Floats]) -> float:
 
 
 def _against_laplace(plan: CutPlan, edges: int, size: int) -> str:
-    """The least number of cuts for which Laplace noise, composed optimally, is worse."""
-    own = sketch_error(plan, edges, size)
+    """The least number of cuts for which Laplace noise, composed optimally, is worse.
 
-    def wins(cuts: int) -> bool:
-        level = pure_levels(Question(plan.epsilon, plan.delta, cuts, Fraction(1)))[-1].value.lower
-        return laplace_error(1 / level) > own
-
-    high = 1
-    while not wins(high):
-        high *= 4
-        if high > _MOST_CUTS:
-            return f"for cuts of {_nodes(size)}, Laplace noise is better than the sketch for any number of cuts"
-    low = high // 4
-    while high - low > max(high // 1000, 1):
-        middle = (low + high) // 2
-        low, high = (low, middle) if wins(middle) else (middle, high)
-    return f"for cuts of {_nodes(size)}, the sketch is better than Laplace noise from about {high:,} cuts on"
+    Noise with the sketch's error has epsilon_0 = 2 asinh(1 / (sqrt(2) error)), and so many answers of that fit.
+    """
+    level = 2 * math.asinh(1 / (math.sqrt(2) * sketch_error(plan, edges, size)))
+    fit = how_many(PureDP(level), epsilon=plan.epsilon, delta=plan.delta).times
+    return f"for cuts of {_nodes(size)}, the sketch is better than Laplace noise from {fit + 1:,} cuts on"
 
 
 def _nodes(count: int) -> str:

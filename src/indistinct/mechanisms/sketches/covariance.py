@@ -95,7 +95,7 @@ class CovarianceSketch:
         return chi_square_loss(self.r, self.excess, Adjacency.ADD_REMOVE)
 
     def accuracy(self, *, nu: object, length: object = 1, questions: object = 1) -> SketchAccuracy:
-        """The promise for so many directions x of an l2 norm: tau = eta w^2 |x|^2."""
+        """The promise for so many directions of an l2 norm `length`: tau = eta w^2 length^2."""
         added = (self.w * read_positive("length", length)) ** 2
         return accuracy_of(self.r, added, read_count("questions", questions, least=1), read_share("nu", nu))
 

@@ -107,7 +107,7 @@ class CutSketch:
         terminal. In O(r (n + m)) time and O(r n) memory.
         """
         edges = read_graph(graph, self.nodes)
-        numbers = sketch_rows(edges, self.r, float(self.w), source, teller("sketching", progress))
+        numbers = sketch_rows(edges, self.r, self.w, source, teller("sketching", progress))
         return CutSynopsis(self, numbers, edges.names)
 
 

@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +29,13 @@ from indistinct.mechanisms.sketches.graph import Edges
 from indistinct.mechanisms.sketches.normals import Singles, normals
 from indistinct.noise import BitSource
 
-__all__ = ["GRID_BITS", "Sketched", "grid_for", "sketch_rows"]
+__all__ = ["GRID_BITS", "Sketched", "graph_grid", "grid_for", "sketch_rows"]
 
 Sketched = NDArray[np.int32]
 """One row for each node, one column for each row of the sketch; in steps of the grid."""
 
 GRID_BITS = 18
-"""The grid is 2^-18 of the added noise's size, rounded up to a power of two."""
+"""The grid is 2^-18 of the added noise's size, rounded up to a power of two, or what the range of numbers needs."""
 
 _CHUNK = 1 << 14
 _SLAB = 1 << 16
@@ -42,13 +43,33 @@ _BLOCK_NUMBERS = 1 << 25
 _LARGEST = np.iinfo(np.int32).max
 
 
-def grid_for(deviation: float) -> float:
+def grid_for(deviation: float, largest: float = 0.0, bits: int = 31) -> float:
     """The step to which a sketch is rounded: it depends on what is public alone.
+
+    `deviation` is that of the noise in each number, `largest` one that no number can have; sixteen of those must be
+    within so many bits.
 
     >>> grid_for(11.9)
     6.103515625e-05
     """
-    return math.ldexp(1.0, math.ceil(math.log2(deviation)) - GRID_BITS)
+    fine, coarse = math.ceil(math.log2(deviation)) - GRID_BITS, -(10**6)
+    if largest:
+        coarse = math.ceil(math.log2(16 * largest)) - bits
+    return math.ldexp(1.0, max(fine, coarse))
+
+
+def graph_grid(nodes: int, weight: Fraction) -> float:
+    """The step for a graph: a node's number has a variance of at most w, and 1 for each other node."""
+    return grid_for(math.sqrt(weight), math.sqrt(weight + nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    """What the noise, the graph and the rounding are multiplied with."""
+
+    noise: float
+    graph: float
+    step: float
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,18 +88,19 @@ class _Chunk:
 
 
 def sketch_rows(
-    edges: Edges, rows: int, weight: float, source: BitSource, tell: Callable[[float], None] = lambda _: None
+    edges: Edges, rows: int, weight: Fraction, source: BitSource, tell: Callable[[float], None] = lambda _: None
 ) -> Sketched:
     """The sketch, rounded to its grid; `tell` hears which share of it is done."""
     found = np.empty((edges.nodes, rows), dtype=np.int32)
     chunks = [_chunk(edges, start) for start in range(0, edges.count, _CHUNK)]
     width = min(max(_BLOCK_NUMBERS // edges.nodes, 8), 64, rows)
     starts = range(0, rows, width)
+    scales = _Scales(math.sqrt(weight), math.sqrt(1 - weight / edges.nodes), graph_grid(edges.nodes, weight))
     done = 0
 
     def draw(start: int) -> int:
         end = min(start + width, rows)
-        _draw(chunks, weight, source, found[:, start:end])
+        _draw(chunks, scales, source, found[:, start:end])
         return end - start
 
     with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1, 8)) as pool:
@@ -102,24 +124,23 @@ def _runs(sorted_nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(np.concatenate([[True], sorted_nodes[1:] != sorted_nodes[:-1]]))
 
 
-def _draw(chunks: list[_Chunk], weight: float, source: BitSource, columns: Sketched) -> None:
+def _draw(chunks: list[_Chunk], scales: _Scales, source: BitSource, columns: Sketched) -> None:
     nodes, width = columns.shape
     total = np.zeros((nodes, width))
     for chunk in chunks:
         terms = normals(source, chunk.size * width).reshape(chunk.size, width)
         if chunk.roots is not None:
             terms *= chunk.roots[:, None]
-        total[chunk.u] += np.add.reduceat(terms, chunk.u_starts, axis=0)
-        total[chunk.v] -= np.add.reduceat(terms[chunk.order], chunk.v_starts, axis=0)
-    total *= math.sqrt(1 - weight / nodes)
+        total[chunk.u] += np.add.reduceat(terms, chunk.u_starts, axis=0, dtype=np.float64)
+        total[chunk.v] -= np.add.reduceat(terms[chunk.order], chunk.v_starts, axis=0, dtype=np.float64)
+    total *= scales.graph
     slabs = [slice(start, min(start + _SLAB, nodes)) for start in range(0, nodes, _SLAB)]
     sums = np.zeros(width)
     for slab in slabs:
         count = slab.stop - slab.start
-        noise = normals(source, count * width).reshape(count, width) * math.sqrt(weight)
+        noise = normals(source, count * width).reshape(count, width) * scales.noise
         sums += np.sum(noise, axis=0, dtype=np.float64)
         total[slab] += noise
     total -= sums / nodes
-    step = grid_for(math.sqrt(weight))
     for slab in slabs:
-        columns[slab] = np.clip(np.rint(total[slab] / step), -_LARGEST, _LARGEST)
+        columns[slab] = np.clip(np.rint(total[slab] / scales.step), -_LARGEST, _LARGEST)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.sketches import storage
-from indistinct.mechanisms.sketches.drawing import Sketched, grid_for
+from indistinct.mechanisms.sketches.drawing import Sketched, graph_grid
 
 if TYPE_CHECKING:
     from indistinct.mechanisms.sketches.cut import CutSketch
@@ -31,7 +30,7 @@ Floats = NDArray[np.float64]
 class CutSynopsis:
     """The released sketch of a graph. It is public: whatever is computed from it, and kept, costs nothing.
 
-    Answers are debiased, so they may be below 0. The numbers are whole multiples of `grid`, which depends on w alone.
+    Answers are debiased, so they may be below 0. The numbers are whole multiples of `grid`, which is public.
 
     >>> from indistinct import CutSketch
     >>> sketch = CutSketch(nodes=4, r=50_000, w="0.25")
@@ -52,7 +51,7 @@ class CutSynopsis:
     @property
     def grid(self) -> float:
         """The step that the numbers are rounded to."""
-        return grid_for(math.sqrt(float(self.sketch.w)))
+        return graph_grid(self.sketch.nodes, self.sketch.w)
 
     def cut(self, nodes: Iterable[object]) -> float:
         """About the weight of the edges between these nodes and all others.
@@ -126,9 +125,9 @@ class CutSynopsis:
         return 2 * count > self.sketch.nodes or (2 * count == self.sketch.nodes and not has_first)
 
     def _debiased(self, sums: Floats, added: float) -> float:
-        w, n = float(self.sketch.w), self.sketch.nodes
+        w, kept = float(self.sketch.w), float(1 - self.sketch.w / self.sketch.nodes)
         measured = float(sums @ sums) * self.grid**2 / self.sketch.r
-        return (measured - w * added) / (1 - w / n)
+        return (measured - w * added) / kept
 
     def _combined(self, rows: NDArray[Any]) -> Floats:
         """Rows of coefficients times the numbers, in slabs of nodes; exact for indicators."""
