@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from indistinct import CutSketch
-from indistinct.errors import InvalidParameter
+from indistinct.errors import InvalidParameter, MissingExtra
 from indistinct.mechanisms.sketches.files import read_edges
 from indistinct.mechanisms.sketches.generators import erdos_renyi, planted_partition, preferential_attachment
 from indistinct.mechanisms.sketches.graph import Edges, read_graph
@@ -60,6 +61,17 @@ def test_pairs_are_added_up_and_clipped() -> None:
     assert graph.cut(np.array([True, False, False, False])) == 1.75
 
 
+def test_edges_of_ones_own_making_are_read_like_all_others() -> None:
+    """Weights beyond 1, a pair twice: what would break the promise."""
+    u, v = np.array([1, 0, 0]), np.array([0, 1, 2])
+    made = Edges(3, u, v, np.array([5, 5, 0.25], dtype=np.float32), ("a", "b", "c"))
+    graph = read_graph(made, 3)
+    assert list(zip(graph.u, graph.v, graph.weight, strict=True)) == [(0, 1, 1.0), (0, 2, 0.25)]
+    assert graph.names == ("a", "b", "c")
+    with pytest.raises(InvalidParameter, match="planned for"):
+        read_graph(made, 4)
+
+
 @pytest.mark.parametrize(
     ("graph", "sentence"),
     [
@@ -96,6 +108,13 @@ def test_files_that_hold_no_edges_are_refused(text: str, tmp_path: Path) -> None
     (tmp_path / "edges.csv").write_text(text)
     with pytest.raises(InvalidParameter):
         read_edges(tmp_path / "edges.csv", 4)
+
+
+def test_parquet_is_an_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "edges.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"indistinct\[parquet\]"):
+        read_edges(tmp_path / "edges.parquet", 4)
 
 
 def test_other_files(tmp_path: Path) -> None:

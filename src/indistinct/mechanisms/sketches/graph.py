@@ -7,7 +7,7 @@ cut and are left out. What is malformed is refused, and it does not matter to pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,8 @@ def read_graph(graph: Any, nodes: int) -> Edges:
         case Edges():
             if graph.nodes != nodes:
                 raise _of_other_size(graph.nodes, nodes)
-            return graph
+            # Read as all others are: anybody may have made it.
+            return replace(_of_arrays(nodes, graph.u, graph.v, graph.weight), names=graph.names)
         case _ if callable(getattr(graph, "tocoo", None)):
             return _of_matrix(graph.tocoo(), nodes)
         case np.ndarray() if graph.ndim == 2 and graph.shape[0] == graph.shape[1]:
@@ -123,7 +124,7 @@ def _of_networkx(graph: Any, nodes: int) -> Edges:
         v.append(places[other])
         weight.append(value)
     found = _of_arrays(nodes, u, v, weight)
-    return found if plain else Edges(nodes, found.u, found.v, found.weight, names)
+    return found if plain else replace(found, names=names)
 
 
 def _indices(name: str, values: Any, nodes: int) -> Integers:
