@@ -18,6 +18,8 @@ from indistinct import (
     AboveThreshold,
     ApproximateDP,
     Bracket,
+    CovarianceSketch,
+    CutSketch,
     DiscreteGaussian,
     ExponentialMechanism,
     Gaussian,
@@ -63,6 +65,10 @@ def sampled(sigma: object, rate: object) -> PoissonSubsampled:
 
 
 FAMILIES = {
+    "CovarianceSketch": Family(
+        CovarianceSketch, {"columns": 3, "r": 20, "w": 60, "bound": 3}, {"r": 21, "w": 55, "bound": "3.1"}
+    ),
+    "CutSketch": Family(CutSketch, {"nodes": 500, "r": 20, "w": 200}, {"nodes": 600, "r": 21, "w": 190}),
     "Laplace": Family(Laplace, {"sensitivity": 1, "scale": 8}, {"sensitivity": "1.1", "scale": "7.5"}),
     "Gaussian": Family(Gaussian, {"sensitivity": 1, "sigma": 8}, {"sensitivity": "1.1", "sigma": "7.5"}),
     "Geometric": Family(Geometric, {"sensitivity": 3, "epsilon": "0.2"}, {"epsilon": "0.21"}),

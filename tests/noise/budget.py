@@ -17,7 +17,12 @@ SHARE = FALSE_ALARM / CALLS
 _spent = count(1)
 
 
+def share() -> float:
+    """One share of the budget, for a bound of another kind."""
+    assert next(_spent) <= CALLS, "the false-alarm budget is spent: raise CALLS"
+    return SHARE
+
+
 def band(samples: int) -> float:
     """How far an empirical distribution function may be from the true one."""
-    assert next(_spent) <= CALLS, "the false-alarm budget is spent: raise CALLS"
-    return math.sqrt(math.log(2 / SHARE) / (2 * samples))
+    return math.sqrt(math.log(2 / share()) / (2 * samples))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import audit, calibrate, compose, figures, sgd
+from indistinct.cli import audit, calibrate, compose, cuts, figures, sgd
 
 __all__ = ["make_parser"]
 
@@ -59,6 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_calibrate(commands)
     _add_sgd(commands)
     _add_audit(commands)
+    cuts.add(commands)
     _add_figures(commands)
     return parser
 

@@ -10,15 +10,14 @@ from indistinct.errors import InvalidParameter, MissingExtra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_figures", "write_figures"]
+    from indistinct.mechanisms.sketches.comparison import CutContest
+
+__all__ = ["draw_cuts", "draw_figures", "write", "write_figures"]
 
 
 def draw_figures() -> dict[str, Figure]:
     """The three figures by name; needs the extra `plot`."""
-    try:
-        import matplotlib.figure  # noqa: F401  # only to say so where it is missing
-    except ImportError as error:
-        raise MissingExtra("drawing", "plot") from error
+    _check_installed()
     from indistinct.figures.comparison import theorems_compared
     from indistinct.figures.composed import composed_regions
     from indistinct.figures.guarantee import privacy_region
@@ -30,9 +29,21 @@ def draw_figures() -> dict[str, Figure]:
     }
 
 
+def draw_cuts(contest: CutContest) -> dict[str, Figure]:
+    """The comparison of answers about cuts; needs the extra `plot`."""
+    _check_installed()
+    from indistinct.figures.cuts import cuts_compared
+
+    return {"cuts-compared": cuts_compared(contest)}
+
+
 def write_figures(directory: str | Path) -> list[Path]:
     """Writes each figure as SVG and PNG into a directory, which is made if need be."""
-    figures = draw_figures()
+    return write(draw_figures(), directory)
+
+
+def write(figures: dict[str, Figure], directory: str | Path) -> list[Path]:
+    """Writes figures into a directory."""
     import matplotlib as mpl
 
     folder = Path(directory)
@@ -48,3 +59,10 @@ def write_figures(directory: str | Path) -> list[Path]:
     except OSError as error:
         raise InvalidParameter("the directory", str(directory), "be one that can be written to") from error
     return written
+
+
+def _check_installed() -> None:
+    try:
+        import matplotlib.figure  # noqa: F401  # only to say so where it is missing
+    except ImportError as error:
+        raise MissingExtra("drawing", "plot") from error

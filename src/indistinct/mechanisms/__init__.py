@@ -11,6 +11,7 @@ from indistinct.mechanisms.noisy_max import NoisyMax
 from indistinct.mechanisms.numeric_sparse import NumericSparse
 from indistinct.mechanisms.permute_and_flip import PermuteAndFlip
 from indistinct.mechanisms.randomized_response import RandomizedResponse
+from indistinct.mechanisms.sketches import CovarianceSketch, CutSketch
 from indistinct.mechanisms.sparse import Sparse
 from indistinct.mechanisms.staircase import Staircase
 from indistinct.mechanisms.subsampled import PoissonSubsampled
@@ -18,6 +19,8 @@ from indistinct.mechanisms.subsampled import PoissonSubsampled
 __all__ = [
     "MWEM",
     "AboveThreshold",
+    "CovarianceSketch",
+    "CutSketch",
     "DiscreteGaussian",
     "ExponentialMechanism",
     "Gaussian",

@@ -31,6 +31,7 @@ __all__ = [
     "precision",
     "root_of_unity",
     "sign_of",
+    "working_bits",
 ]
 
 _MOST_BITS = 1 << 16
@@ -68,6 +69,11 @@ def ball(value: Fraction | int | float | arb) -> arb:
             return arb(fmpz(value))
         case Fraction():
             return arb(fmpq(value.numerator, value.denominator))
+
+
+def working_bits() -> int:
+    """The precision in force, for series that know when to stop; another thread may make it more at any time."""
+    return int(ctx.prec)
 
 
 def root_of_unity(numerator: int, denominator: int) -> acb:
