@@ -1,7 +1,7 @@
 """An anchor: how far a ledger had come, kept elsewhere, so that an older copy of it is found out.
 
-A ledger that was restored from a backup is whole in itself, and yet forgets what was spent since. Only something outside
-can tell: the number and the hash of a row. It says nothing else, so it may be kept anywhere, the more places the better.
+A ledger that was restored from a backup is whole in itself, and yet forgets what was spent since. Only something
+outside can tell: the number and the hash of a row. It says nothing else, so it may be kept anywhere.
 """
 
 from __future__ import annotations

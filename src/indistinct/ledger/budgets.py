@@ -14,7 +14,6 @@ from typing import Any
 
 from indistinct.composition import ApproximateDP
 from indistinct.composition.filters import (
-    Approximately,
     BasicRule,
     Claim,
     ConcentratedRule,

@@ -14,6 +14,7 @@ from fractions import Fraction
 from indistinct.composition import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, compose
 from indistinct.composition.guarantees import Promise
 from indistinct.composition.losses.curves import BoundedRangeCurve
+from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.law import PrivacyLoss
 from indistinct.composition.parts import Mechanism, loss_of
 from indistinct.errors import InvalidParameter
@@ -130,7 +131,7 @@ def _guarantees_of(mechanism: Mechanism) -> Guarantees:
             return Guarantees((loss,))
         case BoundedRangeCurve(epsilon=Fraction() as epsilon):
             return Guarantees((PureDP(epsilon), ZeroConcentratedDP(epsilon**2 / 8)))
-    adjacency = loss.adjacency.name if isinstance(loss, PrivacyLoss) and loss.adjacency else ""
+    adjacency = loss.adjacency.name if isinstance(loss, PrivacyLoss | EnclosedLoss) and loss.adjacency else ""
     match mechanism:
         case Laplace() | Geometric() | Staircase() | RandomizedResponse():
             return Guarantees((PureDP(mechanism.epsilon),), adjacency)

@@ -1,0 +1,51 @@
+"""Where the ledgers of the tests live: files, and databases of a server that the project starts by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres"
+
+NewAddress = Callable[[], str]
+
+
+@pytest.fixture(scope="session")
+def new_database() -> Iterator[NewAddress]:
+    """Makes empty databases, on one server for all tests of this process."""
+    started = subprocess.run(
+        [SCRIPT, "start", str(os.getpid())], stdout=subprocess.PIPE, text=True, timeout=600, check=True
+    )
+    directory, address = started.stdout.split()
+    numbers = count(1)
+
+    def new() -> str:
+        name = f"ledger_{next(numbers)}"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return address.replace("/postgres?", f"/{name}?")
+
+    yield new
+    subprocess.run([SCRIPT, "stop", directory], timeout=60, check=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> NewAddress:
+    """Makes addresses where there is no ledger yet, on either kind of store."""
+    if request.param == "postgres":
+        made: NewAddress = request.getfixturevalue("new_database")
+        return made
+    numbers = count(1)
+    return lambda: str(tmp_path / f"{next(numbers)}.ledger")
+
+
+@pytest.fixture
+def address(new_address: NewAddress) -> str:
+    """An address where there is no ledger yet."""
+    return new_address()
