@@ -13,6 +13,8 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres"
 
+_AT_A_TIME = 3
+
 NewAddress = Callable[[], str]
 
 
@@ -23,13 +25,19 @@ def new_database() -> Iterator[NewAddress]:
         [SCRIPT, "start", str(os.getpid())], stdout=subprocess.PIPE, text=True, timeout=600, check=True
     )
     directory, address = started.stdout.split()
-    numbers = count(1)
+    numbers = count()
+    databases = [f"ledger_{number}" for number in range(_AT_A_TIME)]
+    with psycopg.connect(address, autocommit=True) as connection:
+        for name in databases:
+            connection.execute(f"CREATE DATABASE {name}".encode())
 
     def new() -> str:
-        name = f"ledger_{next(numbers)}"
-        with psycopg.connect(address, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
-        return address.replace("/postgres?", f"/{name}?")
+        """An empty one; after a few more it is used again, as making one takes long."""
+        chosen = address.replace("/postgres?", f"/{databases[next(numbers) % _AT_A_TIME]}?")
+        with psycopg.connect(chosen, autocommit=True) as connection:
+            connection.execute("SET client_min_messages = warning")
+            connection.execute("DROP SCHEMA IF EXISTS indistinct_ledger CASCADE")
+        return chosen
 
     yield new
     subprocess.run([SCRIPT, "stop", directory], timeout=60, check=True)

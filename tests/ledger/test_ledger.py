@@ -37,10 +37,9 @@ def spent(ledger: Ledger) -> dict[tuple[str, str, str], Fraction]:
 
 
 def test_a_charge_is_deducted_before_its_answer_and_the_answer_is_kept(address: str) -> None:
-    with basic(address) as ledger:
-        with ledger.charge(TENTH, key="q") as charge:
-            assert spent(ledger) == {("hr", "", "epsilon"): Fraction(1, 10)}
-            assert charge.seal({"count": -3}) == {"count": -3}
+    with basic(address) as ledger, ledger.charge(TENTH, key="q") as charge:
+        assert spent(ledger) == {("hr", "", "epsilon"): Fraction(1, 10)}
+        assert charge.seal({"count": -3}) == {"count": -3}
     with Ledger.open(address) as again:
         assert again.charge(TENTH, key="q").answer == {"count": -3}
         assert spent(again) == {("hr", "", "epsilon"): Fraction(1, 10)}
@@ -338,14 +337,14 @@ def test_a_declared_plan_is_spent_slot_by_slot(address: str) -> None:
 
 def test_a_dry_run_counts_exactly(address: str) -> None:
     with Ledger.create(address, Budget("hr", epsilon=1, delta="1e-6")) as ledger:
-        trial = ledger.try_out(PureDP("0.01"))
+        trial = ledger.try_out(PureDP("0.05"))
         assert trial.times is not None
         for number in range(trial.times):
-            ledger.charge(PureDP("0.01"), key=str(number))
+            ledger.charge(PureDP("0.05"), key=str(number))
         with pytest.raises(BudgetExceeded):
-            ledger.try_out(PureDP("0.01"))
+            ledger.try_out(PureDP("0.05"))
         with pytest.raises(BudgetExceeded):
-            ledger.charge(PureDP("0.01"), key="more")
+            ledger.charge(PureDP("0.05"), key="more")
         assert ledger.try_out(PureDP(0)).times is None
 
 
