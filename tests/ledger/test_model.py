@@ -75,8 +75,11 @@ class Ledgers(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.model = Model()
-        self.clock = mock.patch("indistinct.ledger.group.time.time_ns", lambda: self.model.now * 10**9)
+        self.clock = mock.patch("indistinct.ledger.group.time.time_ns", new=self.nanoseconds)
         self.clock.start()
+
+    def nanoseconds(self) -> int:
+        return self.model.now * 10**9
 
     @initialize()
     def create(self) -> None:

@@ -1,4 +1,4 @@
-"""Several processes, and processes that are killed: nothing is spent twice, nothing is lost, nothing is answered free."""
+"""Several processes, and processes that are killed: nothing is spent twice, nothing lost, nothing answered free."""
 
 from __future__ import annotations
 

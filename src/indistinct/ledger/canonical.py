@@ -35,7 +35,7 @@ def digest(previous: bytes, number: int, text: str) -> bytes:
     >>> digest(GENESIS, 1, "{}").hex()[:16]
     '2d834273bf2f38f4'
     """
-    return hashlib.sha256(_TAG + previous + number.to_bytes(8, "big") + text.encode("ascii")).digest()
+    return hashlib.sha256(_TAG + previous + number.to_bytes(8, "big") + text.encode("utf-8", "surrogatepass")).digest()
 
 
 def fingerprint(content: bytes) -> str:

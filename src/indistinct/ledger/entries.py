@@ -22,9 +22,10 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from indistinct.errors import LedgerUntrusted
 from indistinct.ledger.canonical import GENESIS
 
-__all__ = ["Balance", "ChargeRecord", "Head", "Place", "Row", "START"]
+__all__ = ["FORMAT", "START", "Balance", "ChargeRecord", "Head", "Place", "Row", "record_of"]
 
 
 class Row(NamedTuple):
@@ -43,7 +44,12 @@ class Row(NamedTuple):
     @property
     def body(self) -> dict[str, Any]:
         """The text, parsed."""
-        parsed: dict[str, Any] = json.loads(self.text)
+        try:
+            parsed: object = json.loads(self.text)
+        except ValueError:
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise LedgerUntrusted(f"Row {self.number} is no row of a ledger.", self.number)
         return parsed
 
 
@@ -54,6 +60,9 @@ class Head(NamedTuple):
     hash: bytes
     time: int
 
+
+FORMAT = 1
+"""The format of what is written here; another one is refused."""
 
 START = Head(0, GENESIS, 0)
 """What comes before the first row."""
@@ -91,3 +100,16 @@ class ChargeRecord:
     """How the answer is spelled: "json" or "bytes"."""
     seal: str = ""
     """The fingerprint that the answer must have."""
+
+
+def record_of(
+    number: int, text: str, started: str | None, ended: str | None, answer: bytes | None, last: str | None
+) -> ChargeRecord:
+    """A charge from its rows, joined."""
+    try:
+        told = json.loads(last) if last else {}
+        request = json.loads(text)["request"]
+        form, seal = told.get("form", ""), told.get("answer", "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise LedgerUntrusted(f"Row {number}, or its answer, is no row of a ledger.", number) from None
+    return ChargeRecord(number, request, text, ended or started or "reserve", answer, form, seal)

@@ -14,8 +14,7 @@ from importlib import resources
 from typing import Any
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted, MissingExtra
-from indistinct.ledger.entries import START, Balance, ChargeRecord, Head, Place, Row
-from indistinct.ledger.sqlite import FORMAT, record_of
+from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
 
 try:
     import psycopg

@@ -18,13 +18,12 @@ from typing import Any
 import apsw
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
-from indistinct.ledger.entries import START, Balance, ChargeRecord, Head, Place, Row
+from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
 
-__all__ = ["APPLICATION", "FORMAT", "SQLiteStore"]
+__all__ = ["APPLICATION", "SQLiteStore"]
 
 APPLICATION = 0x49444C47
 """What marks a file as a ledger ("IDLG")."""
-FORMAT = 1
 
 _OLDEST = (3, 51, 3)
 _SYNCHRONOUS = "FULL"
@@ -217,13 +216,13 @@ class SQLiteSession:
                 query += " AND kind IN ('ledger', 'budget', 'grant')"
         bindings = (first, end, json.dumps(list(kinds))) if kinds else (first, end)
         for row in self._connection.execute(query + " ORDER BY number", bindings):
-            yield Row(*row)
+            yield _sound(row)
 
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""
         query = f"SELECT {_COLUMNS} FROM entry WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants
         found = self._connection.execute(query, (json.dumps(list(numbers)),))
-        return {row[0]: Row(*row) for row in found}
+        return {row[0]: _sound(row) for row in found}
 
     def rows_of(self, charge: int) -> list[Row]:
         """The reservation and the rows that belong to it."""
@@ -232,7 +231,7 @@ class SQLiteSession:
             UNION ALL SELECT {_COLUMNS} FROM entry WHERE charge = ?1 AND kind IN ('start', 'void')
             UNION ALL SELECT {_COLUMNS} FROM entry WHERE charge = ?1 AND kind IN ('release', 'fail')
         """  # noqa: S608  # constants
-        return [Row(*row) for row in self._connection.execute(query, (charge,))]
+        return [_sound(row) for row in self._connection.execute(query, (charge,))]
 
     def charges(self, keys: Iterable[str]) -> dict[str, ChargeRecord]:
         """The charges that have these keys."""
@@ -271,14 +270,12 @@ class SQLiteSession:
                 raise LedgerUntrusted("A balance of the ledger is not what its rows say.")
 
 
-def record_of(
-    number: int, text: str, started: str | None, ended: str | None, answer: bytes | None, last: str | None
-) -> ChargeRecord:
-    """A charge from its rows, joined."""
-    told = json.loads(last) if last else {}
-    request = json.loads(text)["request"]
-    state = ended or started or "reserve"
-    return ChargeRecord(number, request, text, state, answer, told.get("form", ""), told.get("answer", ""))
+def _sound(row: tuple[Any, ...]) -> Row:
+    """The row, if what is in its columns can be."""
+    number, _, _, _, _, text, answer, chained = row
+    if not (isinstance(text, str) and isinstance(chained, bytes) and isinstance(answer, bytes | None)):
+        raise LedgerUntrusted(f"Row {number} is no row of a ledger.", number)
+    return Row(*row)
 
 
 def _check_library(version: str) -> None:
@@ -313,6 +310,8 @@ def _told(path: Path) -> Iterator[Any]:
         yield
     except IndistinctError:
         raise
+    except UnicodeDecodeError as error:
+        raise LedgerUntrusted(f"{str(path)!r} is damaged.") from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
         damaged = "is damaged" if isinstance(error, apsw.CorruptError) else "is not a ledger"
         raise LedgerUntrusted(f"{str(path)!r} {damaged}.") from error

@@ -6,12 +6,11 @@ number, the first of them if there are several.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from indistinct.errors import IndistinctError, LedgerUntrusted
+from indistinct.errors import InvalidParameter, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import GENESIS, digest, fingerprint
@@ -55,16 +54,16 @@ class _Replay:
         if digest(self.last.hash, number, row.text) != row.hash:
             _wrong(number, "was changed, or does not follow from the row before it")
         try:
-            body = json.loads(row.text)
+            body = row.body
             told = (body["kind"], body.get("charge"), body.get("key"), body["time"])
             if told != (row.kind, row.charge, row.key, row.time):
                 _wrong(number, "is not what its text says")
             if row.time < self.last.time:
                 _wrong(number, "is from before the row before it")
             self._follow(row, body)
-        except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, IndistinctError):
-                _wrong(number, "cannot be understood by this version")
+        except InvalidParameter:
+            _wrong(number, "cannot be understood by this version")
+        except (ValueError, KeyError, TypeError):
             _wrong(number, "is no row of a ledger")
         self.last = Head(number, row.hash, row.time)
 
@@ -170,7 +169,9 @@ def check_end(reader: Reader) -> str:
         raise LedgerUntrusted("Row 1 does not begin a ledger.", 1)
     last: Row | None = None
     for row in reader.rows(max(1, head.number - _TAIL), head.number):
-        if last is not None and (row.number != last.number + 1 or digest(last.hash, row.number, row.text) != row.hash):
+        if last is not None and row.number != last.number + 1:
+            _wrong(last.number + 1, "is missing")
+        if last is not None and digest(last.hash, row.number, row.text) != row.hash:
             _wrong(row.number, "was changed, or does not follow from the row before it")
         last = row
     balances = reader.balances()
@@ -180,7 +181,7 @@ def check_end(reader: Reader) -> str:
         told, before = rows.get(balance.row), rows.get(balance.row - 1)
         if told is None or before is None or digest(before.hash, told.number, told.text) != told.hash:
             _wrong(min(balance.row, head.number + 1), "is missing or was changed, and a balance follows from it")
-        if [*place, balance.cap, balance.spent] not in [[*row[:4], *row[5:]] for row in told.body["balances"]]:
+        if [*place, balance.cap, balance.spent] not in [[*row[:4], *row[5:]] for row in told.body.get("balances", [])]:
             _wrong(balance.row, f"and the balance of {place.budget!r} disagree")
     return str(first.body["ledger"])
 
