@@ -60,7 +60,7 @@ def found(path: Path, anchor: Anchor | None = None) -> LedgerUntrusted:
 def rehash(path: Path, first: int) -> None:
     """Makes the chain agree with its texts again, from a row on."""
     connection = apsw.Connection(str(path))
-    (previous,) = connection.execute("SELECT hash FROM entry WHERE number = ?", (first - 1,)).fetchone()
+    previous = connection.execute("SELECT hash FROM entry WHERE number = ?", (first - 1,)).get
     for number, text in list(connection.execute("SELECT number, text FROM entry WHERE number >= ?", (first,))):
         previous = digest(previous, number, text)
         connection.execute("UPDATE entry SET hash = ? WHERE number = ?", (previous, number))

@@ -1,4 +1,4 @@
-"""The command line: `indistinct compose`, `calibrate`, `sgd`, `figures`.
+"""The command line: `indistinct compose`, `calibrate`, `sgd`, `figures`, `ledger`.
 
 Exit codes: 0 done; 2 the question was not well put, which one sentence on standard error says;
 130 interrupted.

@@ -14,6 +14,7 @@ from typing import Any
 
 from indistinct.composition import ApproximateDP
 from indistinct.composition.filters import (
+    Adjacency,
     BasicRule,
     Claim,
     ConcentratedRule,
@@ -59,7 +60,8 @@ class Budget:
     The default rule is zero-concentrated privacy for an (epsilon, delta). `analyst` restricts one analyst further,
     `window` (seconds) everybody in each stretch of so many seconds; the dataset's own cap holds for all of them
     together, so analysts who collude gain nothing. `parts` are disjoint parts of the data, each with this budget of
-    its own: a record's part must depend on that record alone.
+    its own: a record's part must depend on that record alone, and guarantees must hold for a record more or less in
+    it, whatever the `adjacency` of the whole.
 
     >>> Budget("hr", epsilon=1, delta="1e-6").caps
     {'rho': 24355970, 'delta': 0}
@@ -73,7 +75,7 @@ class Budget:
     analyst: str
     window: int
     parts: tuple[str, ...]
-    adjacency: str
+    adjacency: Adjacency
     slots: tuple[tuple[Promise, int], ...]
 
     def __init__(
@@ -87,7 +89,7 @@ class Budget:
         analyst: str = "",
         window: object = 0,
         parts: tuple[str, ...] = (),
-        adjacency: str = "add-remove",
+        adjacency: Adjacency = "add-remove",
     ) -> None:
         if (rule is None) == (epsilon is None) or (epsilon is None) != (delta is None):
             raise InvalidParameter("a budget", rule, "have a rule, or an epsilon and a delta")
@@ -209,12 +211,10 @@ class Budget:
         }
 
     def _check_adjacency(self, asked: Guarantees) -> None:
-        if asked.adjacency and asked.adjacency != self.adjacency.replace("-", "_").upper():
-            raise InvalidParameter(
-                "a charge",
-                asked.adjacency.lower().replace("_", "-"),
-                f"hold for {self.adjacency} neighbours in {self.name!r}",
-            )
+        wanted = "add-remove" if self.parts else self.adjacency  # within a part: see `Partition`
+        holds = asked.adjacency.lower().replace("_", "-")
+        if holds and holds != wanted:
+            raise InvalidParameter("a charge", holds, f"hold for {wanted} neighbours in {self.name!r}")
 
 
 @lru_cache(_CACHED)

@@ -21,7 +21,8 @@ from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
 from indistinct.ledger.page import Page
-from indistinct.ledger.receipts import receipt_of
+from indistinct.ledger.promises import promise
+from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.store import Store, open_store
 from indistinct.ledger.verification import Verdict, check_end, verify
@@ -190,6 +191,16 @@ class Ledger:
                     found.append(Standing(budget, part, place.period, account, *amounts))
         return found
 
+    def promise(self, budget: str) -> str:
+        """What a budget promises, after all that was granted, in words."""
+        found = [each for each in self.standings() if each.budget.name == budget]
+        caps: dict[str, dict[str, Fraction]] = {}
+        for each in found:
+            caps.setdefault(each.part, {})[each.account] = each.cap
+        if not found:
+            raise InvalidParameter("a budget", budget, "be one of the ledger's")
+        return promise(found[0].budget, caps)
+
     def try_out(
         self, cost: object, *, dataset: str | None = None, analyst: str | None = None, parts: Sequence[str] = ()
     ) -> Trial:
@@ -221,6 +232,16 @@ class Ledger:
             rows = reader.rows_of(record.number)
             before = reader.rows_at([row.number - 1 for row in rows])
             return receipt_of(self.identity, rows, {row.number: before[row.number - 1].hash for row in rows})
+
+    def confirm(self, receipt: Receipt) -> None:
+        """Refuses a receipt whose rows are not in this ledger."""
+        with self._group.database, self._store.reading() as reader:
+            rows = reader.rows_at(list(receipt.hashes))
+        if receipt.ledger != self.identity:
+            raise LedgerUntrusted("The receipt is of another ledger.")
+        for number, told in receipt.hashes.items():
+            if number not in rows or rows[number].hash.hex() != told:
+                raise LedgerUntrusted(f"Row {number} of the receipt is not that of the ledger.", number)
 
     def rows(self) -> Iterator[Row]:
         """Everything, in its order."""
