@@ -68,7 +68,7 @@ class Page:
         self._before.setdefault(place, None)
         self._balances[place] = Balance(cap, spent, self.next_number)
 
-    def set_charge(self, key: str, record: ChargeRecord) -> None:
+    def set_charge(self, key: str, record: ChargeRecord | None) -> None:
         """What the charge of a key has become."""
         self._charges[key] = record
 
