@@ -77,6 +77,8 @@ class Budget:
     parts: tuple[str, ...]
     adjacency: Adjacency
     slots: tuple[tuple[Promise, int], ...]
+    caps: Units
+    """The limit of each account, rounded down to whole units."""
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class Budget:
             "name": _named("name", dataset + suffix if name is None else name),
         }.items():
             object.__setattr__(self, field, value)
+        object.__setattr__(self, "caps", self._caps())
         for account, cap in self.caps.items():
             if cap > _MOST:
                 raise InvalidParameter(f"a budget of {account}", cap, "be at most 9e9")
@@ -126,9 +129,7 @@ class Budget:
         """What the rule adds up; empty for a plan."""
         return "" if isinstance(self.rule, DeclaredPlan) else self.rule.limit.currency
 
-    @property
-    def caps(self) -> Units:
-        """The limit of each account, rounded down to whole units."""
+    def _caps(self) -> Units:
         if isinstance(self.rule, DeclaredPlan):
             return {encode_slot(slot): times for slot, times in self.slots}
         limit = self.rule.limit

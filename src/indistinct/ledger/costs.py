@@ -7,9 +7,10 @@ rounding never gives anything away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from indistinct.composition import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, compose
 from indistinct.composition.guarantees import Promise
@@ -144,26 +145,27 @@ def _guarantees_of(mechanism: Mechanism) -> Guarantees:
         ) from None
 
 
-def encode_guarantee(promise: Promise) -> list[str]:
+@lru_cache(4096)
+def encode_guarantee(promise: Promise) -> tuple[str, ...]:
     """A guarantee as it is spelled in a row; the first word is its tag.
 
     >>> encode_guarantee(ApproximateDP("ln(3)", "1e-6"))
-    ['approximate', 'ln(3)', '1/1000000']
+    ('approximate', 'ln(3)', '1/1000000')
     """
     match promise:
         case PureDP(epsilon):
-            return ["pure", spelled(epsilon)]
+            return "pure", spelled(epsilon)
         case ApproximateDP(epsilon, delta):
-            return ["approximate", spelled(epsilon), spelled(delta)]
+            return "approximate", spelled(epsilon), spelled(delta)
         case ZeroConcentratedDP(rho):
-            return ["zcdp", spelled(rho)]
+            return "zcdp", spelled(rho)
         case GaussianDP(mu):
-            return ["gaussian", spelled(mu)]
+            return "gaussian", spelled(mu)
         case RenyiDP(order, epsilon=divergence):
-            return ["renyi", spelled(order), spelled(divergence)]
+            return "renyi", spelled(order), spelled(divergence)
 
 
-def decode_guarantee(encoded: list[str]) -> Promise:
+def decode_guarantee(encoded: Sequence[str]) -> Promise:
     """The guarantee; an unknown tag is refused."""
     tag, *numbers = encoded
     match tag:

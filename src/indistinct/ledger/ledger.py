@@ -30,6 +30,7 @@ from indistinct.ledger.verification import Verdict, check_end, verify
 __all__ = ["Ledger", "Standing", "Trial"]
 
 _LONGEST_KEY = 200
+_AT_A_TIME = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +245,14 @@ class Ledger:
                 raise LedgerUntrusted(f"Row {number} of the receipt is not that of the ledger.", number)
 
     def rows(self) -> Iterator[Row]:
-        """Everything, in its order."""
-        with self._group.database, self._store.reading() as reader:
-            yield from reader.rows()
+        """Everything, in its order; the ledger may be used meanwhile."""
+        first, last = 1, self._head.number
+        while first <= last:
+            with self._group.database, self._store.reading() as reader:
+                last = reader.head().number
+                some = list(reader.rows(first, first + _AT_A_TIME - 1))
+            yield from some
+            first += _AT_A_TIME
 
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""
