@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -200,6 +201,34 @@ def test_a_failed_commit_fails_for_all_who_shared_it(path: Path) -> None:
     assert all(isinstance(each, RuntimeError | IndistinctError) for each in outcomes)
     with Ledger.open(path) as again:
         assert again.verify().charges == 0
+
+
+def test_a_caller_who_is_interrupted_while_waiting_leaves_nobody_waiting(path: Path) -> None:
+    first, gate = threading.Event(), threading.Event()
+
+    def watch(step: str) -> None:
+        if step == "written":
+            first.set()
+            gate.wait(20)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with Ledger(SQLiteStore(str(path)), watch=watch) as ledger:
+            leader = threading.Thread(target=lambda: ledger.charge("1e-9", key="leader"))
+            leader.start()
+            assert first.wait(20)
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(KeyboardInterrupt):
+                ledger.charge("1e-9", key="interrupted")
+            gate.set()
+            leader.join()
+            ledger.charge("1e-9", key="after")
+            assert ledger.verify().charges == 2
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 # PostgreSQL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -177,6 +178,18 @@ def test_every_scope_is_charged_or_none(address: str) -> None:
             ledger.charge(TENTH, key="c", analyst="eve")
         with pytest.raises(InvalidParameter, match="an analyst must have a budget of their own"):
             ledger.charge(TENTH, key="c")
+
+
+def test_a_mere_number_is_of_one_currency(address: str) -> None:
+    with basic(address) as ledger:
+        ledger.add(Budget("hr", ConcentratedRule.of_rho(1), analyst="ann"))
+        with pytest.raises(InvalidParameter, match="be told in each of epsilon, rho"):
+            ledger.charge("0.1", key="q", analyst="ann")
+        ledger.charge({"epsilon": "0.1", "rho": "0.005"}, key="q", analyst="ann")
+        assert spent(ledger) == {
+            ("hr", "", "epsilon"): Fraction(1, 10),
+            ("hr/ann", "", "rho"): Fraction(1, 200),
+        }
 
 
 def test_colluding_analysts_share_the_cap_of_the_dataset(address: str) -> None:
@@ -428,6 +441,12 @@ def test_unknown_names_are_refused(address: str) -> None:
 def test_budgets_not_well_put_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):
         Budget("hr", **arguments)
+
+
+def test_a_ledger_with_two_budgets_of_one_name_is_not_begun(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="names must differ"):
+        Ledger.create(tmp_path / "hr", Budget("hr", BasicRule(1, 0)), Budget("hr", BasicRule(2, 0)))
+    assert not (tmp_path / "hr").exists()
 
 
 def test_a_ledger_is_created_once_and_only_when_told_to(address: str) -> None:

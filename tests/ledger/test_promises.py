@@ -52,6 +52,18 @@ def test_parts_keep_the_worst_and_a_replaced_record_counts_twice(path: Path) -> 
         assert ledger.promise("hr").startswith("ApproximateDP(4, 0)")
 
 
+def test_parts_of_other_rules_are_told_after_grants_too(path: Path) -> None:
+    rule = ConcentratedRule.of_claim(1, "1e-6", black_box="1e-7")
+    with Ledger.create(path, Budget("hr", rule, parts=("n", "s"))) as ledger:
+        assert ledger.promise("hr").startswith("ApproximateDP(1, '1e-06') for")
+        ledger.grant("hr", "0.1", reason="north has more", parts=["n"])
+        assert ledger.promise("hr").startswith(
+            "the worst of Approximately(ZeroConcentratedDP('0.124129622'), '1e-07'), "
+        )
+    with pytest.raises(InvalidParameter, match="for a declared plan in parts"):
+        Budget("hr", {PureDP(1): 1}, parts=("n",), adjacency="replace-one")
+
+
 def test_plans_windows_and_analysts(path: Path) -> None:
     with Ledger.create(path, Budget("hr", {PureDP("0.1"): 100})) as ledger:
         ledger.add(Budget("hr", {ApproximateDP("0.1", "1e-9"): 2}, analyst="ann"))

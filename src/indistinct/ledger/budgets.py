@@ -97,13 +97,8 @@ class Budget:
             raise InvalidParameter("a budget", rule, "have a rule, or an epsilon and a delta")
         if rule is None:
             rule = ConcentratedRule.of_claim(epsilon, delta)
-        if adjacency not in ("add-remove", "replace-one"):
-            raise InvalidParameter("adjacency", adjacency, "be 'add-remove' or 'replace-one'")
         seconds = read_count("window", window)
-        if analyst and seconds:
-            raise InvalidParameter("a budget", analyst, "be for an analyst or for a window of time, not for both")
-        if len(set(parts)) != len(parts) or any(not part for part in parts):
-            raise InvalidParameter("parts", parts, "be different names")
+        _check_scope(rule, analyst, seconds, parts, adjacency)
         slots = tuple(rule.items()) if isinstance(rule, Mapping) else ()
         suffix = f"/{analyst}" if analyst else f"/{seconds}s" if seconds else ""
         for field, value in {
@@ -290,6 +285,17 @@ def _checked(rule: object) -> LedgerRule:
     if not isinstance(rule, BasicRule | ConcentratedRule | GaussianRule | RenyiRule):
         raise InvalidParameter("a rule", rule, "be a rule of indistinct.composition.filters, or a mapping of slots")
     return rule
+
+
+def _check_scope(rule: object, analyst: str, seconds: int, parts: tuple[str, ...], adjacency: str) -> None:
+    if adjacency not in ("add-remove", "replace-one"):
+        raise InvalidParameter("adjacency", adjacency, "be 'add-remove' or 'replace-one'")
+    if analyst and seconds:
+        raise InvalidParameter("a budget", analyst, "be for an analyst or for a window of time, not for both")
+    if len(set(parts)) != len(parts):
+        raise InvalidParameter("parts", parts, "be different names")
+    if parts and isinstance(rule, Mapping) and adjacency == "replace-one":
+        raise InvalidParameter("adjacency", adjacency, "be 'add-remove' for a declared plan in parts")
 
 
 def _named(what: str, name: object) -> str:

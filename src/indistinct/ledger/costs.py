@@ -67,6 +67,11 @@ class Amounts:
     by_currency: tuple[tuple[str, Fraction], ...]
 
     @property
+    def is_of_any_currency(self) -> bool:
+        """Whether it is a mere number."""
+        return self.by_currency[0][0] == ""
+
+    @property
     def encoded(self) -> object:
         """As it is spelled in a row."""
         return {currency: spelled(amount) for currency, amount in self.by_currency}

@@ -95,6 +95,9 @@ class Ledger:
     @classmethod
     def create(cls, address: str | Path, *budgets: Budget, anchor: str | Path | None = None) -> Ledger:
         """A new ledger, in a file or in PostgreSQL (`postgresql://...`), where none may be yet."""
+        names = [budget.name for budget in budgets]
+        if len(set(names)) < len(names):
+            raise InvalidParameter("the budgets' names", names, "differ")
         store = open_store(str(address), create=True)
         try:
             group = Group(store, ignore, lambda _: None)

@@ -12,7 +12,7 @@ from indistinct.composition.filters import DeclaredPlan
 from indistinct.errors import BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
 from indistinct.ledger.budgets import Budget, Units
 from indistinct.ledger.canonical import fingerprint
-from indistinct.ledger.costs import Asked, Guarantees
+from indistinct.ledger.costs import Amounts, Asked, Guarantees
 from indistinct.ledger.entries import ChargeRecord, Place
 from indistinct.ledger.page import Page
 from indistinct.ledger.shelf import Shelf, parts_of, period_of, places_of
@@ -140,7 +140,12 @@ class Reserve:
     def deductions(self, page: Page) -> list[Taken]:
         """What would be taken where; BudgetExceeded if it does not fit everywhere."""
         taken: list[Taken] = []
-        for budget in page.shelf.concerned(self.dataset, self.analyst, self.parts):
+        concerned = page.shelf.concerned(self.dataset, self.analyst, self.parts)
+        if isinstance(self.asked, Amounts) and self.asked.is_of_any_currency:
+            currencies = sorted({budget.currency or "slots" for budget in concerned})
+            if len(currencies) > 1:
+                raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
+        for budget in concerned:
             prices = budget.prices(self.asked)
             period = period_of(budget, page.time)
             for part in parts_of(budget, self.parts):

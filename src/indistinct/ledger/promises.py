@@ -15,6 +15,7 @@ from indistinct.composition.filters import (
     Partition,
     RenyiRule,
 )
+from indistinct.errors import InvalidParameter
 from indistinct.ledger.budgets import Budget, LedgerRule, encode_slot
 from indistinct.numbers.bracket import float_above
 
@@ -50,7 +51,14 @@ def _claimed(budget: Budget, caps: Caps) -> str:
     rules = {part: _with(rule, found) if dict(found) != own else rule for part, found in caps.items()}
     if not budget.parts:
         return repr(rules[""].claim)
-    return repr(Partition({part: Filter(each) for part, each in rules.items()}, adjacency=budget.adjacency).claim)
+    if any(each is not rule for each in rules.values()):
+        rules = {part: _with(rule, found) for part, found in caps.items()}  # claims of one kind
+    try:
+        filters = {part: Filter(each) for part, each in rules.items()}
+        return repr(Partition(filters, adjacency=budget.adjacency).claim)
+    except InvalidParameter:
+        group = "" if budget.adjacency == "add-remove" else " for a group of two"
+        return f"the worst of {', '.join(repr(each.claim) for each in rules.values())}{group},"
 
 
 def _with(rule: LedgerRule, caps: Mapping[str, Fraction]) -> LedgerRule:
