@@ -154,6 +154,7 @@ class SQLiteStore:
         connection.pragma("checkpoint_fullfsync", True)
         connection.pragma("cell_size_check", True)
         connection.pragma("trusted_schema", False)
+        connection.pragma("foreign_keys", True)
         if create:
             self._migrate()
 
