@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ import psycopg
 import pytest
 
 from indistinct.composition.filters import BasicRule
-from indistinct.errors import IndistinctError, LedgerError, LedgerUnavailable
+from indistinct.errors import IndistinctError, LedgerError, LedgerUnavailable, MissingExtra
 from indistinct.ledger import Budget, Ledger
 from indistinct.ledger.sqlite import SQLiteStore
 from tests.ledger.conftest import NewAddress
@@ -356,3 +357,42 @@ def test_a_writer_that_knows_no_lock_cannot_overspend_either(new_database: NewAd
                 connection.execute(attempt.encode())
     with Ledger.open(address) as ledger:
         ledger.verify()
+
+
+def test_a_role_without_rights_is_told_so(new_database: NewAddress) -> None:
+    address = new_database()
+    with Ledger.create(address, Budget("hr", BasicRule(1, 0))) as ledger:
+        with psycopg.connect(address, autocommit=True) as owner:
+            owner.execute("DROP ROLE IF EXISTS visitor")
+            owner.execute("CREATE ROLE visitor LOGIN")
+        with pytest.raises(LedgerUnavailable, match="may not use the ledger"):
+            Ledger.open(address.replace("user=ledger", "user=visitor"))
+        ledger.verify()
+
+
+def test_of_several_who_create_one_succeeds(new_address: NewAddress) -> None:
+    address = new_address()
+    outcomes: list[str] = []
+
+    def create() -> None:
+        try:
+            Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+            outcomes.append("made")
+        except LedgerUnavailable as error:
+            outcomes.append(str(error).partition(" already")[1])
+
+    threads = [threading.Thread(target=create) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [" already"] * 3 + ["made"]
+    with Ledger.open(address) as ledger:
+        ledger.verify()
+
+
+def test_postgres_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "indistinct.ledger.postgres", raising=False)
+    with pytest.raises(MissingExtra, match=r"pip install 'indistinct\[postgres\]'"):
+        Ledger.open("postgresql:///anywhere")

@@ -47,6 +47,8 @@ _MOVE = f"""
 """  # noqa: S608  # constants
 _CREATED = "INSERT INTO indistinct_ledger.balance VALUES (%s, %s, %s, %s, %s, %s, %s)"
 
+_EXISTS = "There is a ledger in this database already; a ledger never replaces one."
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -108,7 +110,7 @@ class PostgresStore:
         exists = self._connection.execute("SELECT to_regnamespace('indistinct_ledger') IS NOT NULL").fetchone()
         if create:
             if exists == (True,):
-                raise LedgerUnavailable("There is a ledger in this database already; a ledger never replaces one.")
+                raise LedgerUnavailable(_EXISTS)
             self._migrate()
         elif exists != (True,):
             raise LedgerUnavailable(
@@ -125,9 +127,12 @@ class PostgresStore:
 
     def _migrate(self) -> None:
         folder = resources.files("indistinct.ledger") / "migrations" / "postgres"
-        with self._connection.transaction():
-            for script in sorted(folder.iterdir(), key=lambda each: each.name):
-                self._connection.execute(script.read_text(encoding="utf-8").encode())
+        try:
+            with self._connection.transaction():
+                for script in sorted(folder.iterdir(), key=lambda each: each.name):
+                    self._connection.execute(script.read_text(encoding="utf-8").encode())
+        except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):  # somebody was quicker
+            raise LedgerUnavailable(_EXISTS) from None
 
 
 class PostgresSession:
@@ -221,6 +226,8 @@ def _told() -> Iterator[Any]:
         raise LedgerUnavailable("The ledger in PostgreSQL is in use by another process for too long.") from error
     except psycopg.errors.DiskFull as error:
         raise LedgerUnavailable("The ledger in PostgreSQL cannot grow: the server's disk is full.") from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise LedgerUnavailable("The role that connects may not use the ledger in this database.") from error
     except psycopg.errors.ReadOnlySqlTransaction as error:
         raise LedgerUnavailable("The ledger in PostgreSQL is on a server that cannot be written.") from error
     except (psycopg.errors.IntegrityError, psycopg.errors.RaiseException) as error:
