@@ -233,7 +233,7 @@ def _known(page: Page, key: str) -> ChargeRecord:
 
 def _started(page: Page, key: str, record: ChargeRecord) -> ChargeRecord:
     page.append("start", {}, charge=record.number)
-    started = replace(record, state="start")
+    started = ChargeRecord(record.number, record.request, record.text, "start")
     page.set_charge(key, started)
     return started
 

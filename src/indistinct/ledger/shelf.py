@@ -14,6 +14,7 @@ from indistinct.ledger.store import Reader
 __all__ = ["Shelf", "parts_of", "period_of", "places_of"]
 
 _MICROSECONDS = 10**6
+_MOST_SCOPES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Shelf:
 
     budgets: dict[str, Budget] = field(default_factory=dict)
     latest: int = 0
+    _found: dict[tuple[str | None, str | None, tuple[str, ...]], list[Budget]] = field(default_factory=dict)
 
     def refreshed(self, reader: Reader) -> Shelf:
         """With the budgets that were created since, perhaps by other processes."""
@@ -50,11 +52,20 @@ class Shelf:
             raise InvalidParameter("a budget", name, f"be one of {_listed(self.budgets)}")
         return self.budgets[name]
 
-    def concerned(self, dataset: str | None, analyst: str | None, parts: Sequence[str]) -> list[Budget]:
+    def concerned(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
         """The budgets that a charge is deducted from, all of them or none.
 
         Every charge concerns a budget of the dataset that holds for everybody and for ever.
         """
+        scope = dataset, analyst, parts
+        if scope not in self._found:
+            found = self._look_for(dataset, analyst, parts)
+            if len(self._found) >= _MOST_SCOPES:
+                self._found.clear()
+            self._found[scope] = found
+        return self._found[scope]
+
+    def _look_for(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
         datasets = list(dict.fromkeys(budget.dataset for budget in self.budgets.values()))
         if dataset is None and len(datasets) != 1:
             raise InvalidParameter("a dataset", dataset, f"be named: one of {_listed(datasets)}")
