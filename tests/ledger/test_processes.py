@@ -6,12 +6,14 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 from indistinct.composition.filters import BasicRule
 from indistinct.errors import BudgetExceeded
 from indistinct.ledger import Budget, Ledger
+from indistinct.ledger.store import open_store
 from tests.ledger.conftest import NewAddress
 from tests.ledger.counts import count, tell
 
@@ -75,6 +77,42 @@ def test_threads_that_ask_at_once_share_commits_and_never_overspend(new_address:
         for thread in threads:
             thread.join()
         assert (len(outcomes), sum(outcomes)) == (160, 100)
+        ledger.verify()
+
+
+def test_what_shares_a_commit_sees_what_came_before_it_there(new_address: NewAddress) -> None:
+    """An answer that is sealed and asked for again in one transaction is the same as in two."""
+    ready, gate = threading.Event(), threading.Event()
+
+    def watch(step: str) -> None:
+        if step == "written" and armed.is_set():
+            armed.clear()
+            ready.set()
+            gate.wait(20)
+
+    armed = threading.Event()
+    address = new_address()
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+    with Ledger(open_store(address), watch=watch) as ledger:
+        charge = ledger.charge("0.1", key="q")
+        got: list[object] = []
+        first = threading.Thread(target=lambda: ledger.charge("0.1", key="first"))
+        both = [
+            threading.Thread(target=lambda: got.append(charge.seal(7))),
+            threading.Thread(target=lambda: got.append(ledger.charge("0.1", key="q").answer)),
+        ]
+        armed.set()
+        first.start()
+        assert ready.wait(20)
+        group = ledger._group  # noqa: SLF001  # the test waits until both wait
+        for waiting, thread in enumerate(both, start=1):
+            thread.start()
+            while len(group._waiting) < waiting:  # noqa: SLF001
+                time.sleep(0.001)
+        gate.set()
+        for thread in (first, *both):
+            thread.join()
+        assert got == [7, 7]
         ledger.verify()
 
 

@@ -199,9 +199,9 @@ class Release:
             return record
         if record.state != "start":
             raise KeyReused(f"The charge {self.key!r} has not started, so nothing can be answered under it.")
-        body: dict[str, object] = {"answer": fingerprint(self.answer), "form": self.form}
-        page.append("release", body, charge=record.number, answer=self.answer)
-        record = replace(record, state="release", answer=self.answer, form=self.form)
+        seal = fingerprint(self.answer)
+        page.append("release", {"answer": seal, "form": self.form}, charge=record.number, answer=self.answer)
+        record = replace(record, state="release", answer=self.answer, form=self.form, seal=seal)
         page.set_charge(self.key, record)
         return record
 
