@@ -231,7 +231,7 @@ def test_on_postgres(new_database: NewAddress) -> None:
     class OnPostgres(Ledgers):
         new_address = staticmethod(new_database)
 
-    run_state_machine_as_test(OnPostgres, settings=_settings(3, 200))
+    run_state_machine_as_test(OnPostgres, settings=_settings(3, 100))
     tell(f"model, PostgreSQL: {OnPostgres.steps:,} charges asked for, the same in both")
 
 
