@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test bench docs clean
+.PHONY: help demo test torture bench docs clean
 
 BIN := .venv/bin
 
@@ -20,6 +20,9 @@ test: .venv/test.stamp ## Check everything: style, types, imports, tests, exampl
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest --numprocesses auto
 	$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs docs/_build/html
+
+torture: .venv/test.stamp ## Kill the ledger, cut its power and fill its disk, a thousand times and more (slow)
+	INDISTINCT_TORTURE=1 $(BIN)/pytest tests/ledger -q -s
 
 bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side (slow)
 	.venv-bench/bin/python benchmarks/composition.py
@@ -40,7 +43,7 @@ clean: ## Remove environments and whatever was made here
 	@touch $@
 
 .venv/test.stamp: pyproject.toml scripts/environment
-	@scripts/environment .venv plot test lint docs
+	@scripts/environment .venv plot,postgres test lint docs
 	@touch $@
 
 .venv-bench/bench.stamp: pyproject.toml scripts/environment

@@ -3,6 +3,11 @@
     IndistinctError
     ├── BudgetExceeded     a charge that does not fit into what is left of a privacy budget
     ├── InvalidParameter   an argument is not of the form it must have (also a ValueError)
+    ├── LedgerError        a ledger cannot do what it was asked to
+    │   ├── AnswerFailed       what was to be answered failed; it stays charged
+    │   ├── KeyReused          a key that belongs to another request, or was voided
+    │   ├── LedgerUnavailable  it cannot be read or written now: nothing was answered
+    │   └── LedgerUntrusted    it is no ledger, was changed from outside, or is older than it should be
     ├── MissingExtra       a feature needs an optional package that is not installed
     └── InternalError      our own bug: a check inside the library failed
 
@@ -13,7 +18,18 @@ from __future__ import annotations
 
 from functools import partial
 
-__all__ = ["BudgetExceeded", "IndistinctError", "InternalError", "InvalidParameter", "MissingExtra"]
+__all__ = [
+    "AnswerFailed",
+    "BudgetExceeded",
+    "IndistinctError",
+    "InternalError",
+    "InvalidParameter",
+    "KeyReused",
+    "LedgerError",
+    "LedgerUnavailable",
+    "LedgerUntrusted",
+    "MissingExtra",
+]
 
 _LONGEST_VALUE = 60
 
@@ -80,6 +96,51 @@ class MissingExtra(IndistinctError, ImportError):
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, so that the error crosses from one process to another."""
         return type(self), (self.feature, self.extra)
+
+
+class LedgerError(IndistinctError):
+    """A ledger cannot do what it was asked to."""
+
+
+class AnswerFailed(LedgerError):
+    """What was to be answered failed. The charge stays, and the sentence is the same whatever the reason.
+
+    A failure may depend on the data, so it counts as an answer: it is stored, and given again for the same key.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("The question could not be answered. It stays charged; ask another one, with a new key.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, so that the error crosses from one process to another."""
+        return type(self), ()
+
+
+class KeyReused(LedgerError):
+    """A key names one request for ever; nothing was charged."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger cannot be read or written now. Nothing was answered.
+
+    Whether something was charged is told by asking again with the same key: it is never charged twice.
+    """
+
+
+class LedgerUntrusted(LedgerError):
+    """The ledger is none, or was changed from outside, or is older than it should be; it is left alone.
+
+    `row` is the number of the first row that is wrong, where there is one.
+    """
+
+    def __init__(self, reason: str, row: int | None = None) -> None:
+        self.reason = reason
+        self.row = row
+        super().__init__(reason)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle, so that the error crosses from one process to another."""
+        return type(self), (self.reason, self.row)
 
 
 class InternalError(IndistinctError):

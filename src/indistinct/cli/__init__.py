@@ -1,4 +1,4 @@
-"""The command line: `indistinct compose`, `calibrate`, `sgd`, `audit`, `cuts`, `figures`.
+"""The command line: `indistinct compose`, `calibrate`, `sgd`, `audit`, `cuts`, `ledger`, `figures`.
 
 Exit codes: 0 done; 1 an audit found a violation; 2 the question was not well put, which one sentence on standard error
 says; 130 interrupted.

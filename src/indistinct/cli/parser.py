@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import audit, calibrate, compose, cuts, figures, sgd
+from indistinct.cli import audit, calibrate, compose, cuts, figures, ledger, sgd
 
 __all__ = ["make_parser"]
 
@@ -61,6 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_audit(commands)
     cuts.add(commands)
     _add_figures(commands)
+    _add_ledger(commands)
     return parser
 
 
@@ -159,3 +160,90 @@ def _add_figures(commands: Any) -> None:
     )
     parser.set_defaults(run=figures.run)
     parser.add_argument("--out", required=True, metavar="DIRECTORY", help="where to write them")
+
+
+def _add_ledger(commands: Any) -> None:
+    parser = commands.add_parser(
+        "ledger",
+        help="budgets that outlive processes: create, show, grant, verify",
+        description="Budgets that outlive processes, crashes and losses of power. LEDGER is the path of a file, or "
+        "an address that begins with postgresql://.",
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+    def add(name: str, run: Any, about: str, *, json: bool = True) -> Any:
+        action = actions.add_parser(
+            name,
+            help=about[0].lower() + about[1:].rstrip("."),
+            description=about,
+            argument_default=argparse.SUPPRESS,
+            allow_abbrev=False,
+        )
+        action.set_defaults(run=run, json=False)
+        if name != "receipt":
+            action.add_argument("ledger", metavar="LEDGER", help="the path of a file, or postgresql://...")
+        if json:
+            action.add_argument("--json", action="store_true", help="print JSON")
+        return action
+
+    for action, name in (
+        (add("init", ledger.init, "Creates a ledger, with a budget for a dataset.", json=False), "init"),
+        (add("budget", ledger.budget, "Adds a budget to a ledger: for an analyst, a window.", json=False), "budget"),
+    ):
+        _add_budget(action, name)
+    add("show", ledger.show, "Shows what each budget has, has spent, and promises.")
+    action = add("grant", ledger.grant, "Adds to a budget, for a reason that is kept.", json=False)
+    action.set_defaults(part=[])
+    action.add_argument("budget", metavar="BUDGET", help="the name of the budget")
+    action.add_argument("amount", metavar="AMOUNT", help="how much of the budget's currency")
+    action.add_argument("--delta", help="how much delta for black boxes beside it (0)")
+    action.add_argument("--reason", required=True, help="why")
+    action.add_argument("--part", action="append", help="to this part of the data alone")
+    action = add("verify", ledger.verify, "Checks every row and every balance, and prints an anchor.")
+    action.set_defaults(anchor="")
+    action.add_argument("--anchor", metavar="FILE", help="check against this anchor, and then bring it up to date")
+    add("export", ledger.export, "Prints all rows.")
+    action = add("plan", ledger.plan, "Tells what a charge would cost and how often it would fit.")
+    action.set_defaults(dataset=None, analyst=None, part=[])
+    action.add_argument("--epsilon", help="an answer of this privacy level")
+    action.add_argument("--delta", help="with this delta")
+    action.add_argument("--rho", help="or of this level of zero-concentrated privacy")
+    action.add_argument("--mu", help="or of this level of Gaussian privacy")
+    action.add_argument("--dataset", help="about this dataset (the only one)")
+    action.add_argument("--analyst", help="asked by this analyst")
+    action.add_argument("--part", action="append", help="about this part of the data (all of them)")
+    action = add("receipt", ledger.receipt, "Checks a receipt, without any ledger.")
+    action.set_defaults(ledger="", key="")
+    action.add_argument("file", metavar="FILE", help="the receipt; with --key, a ledger")
+    action.add_argument("--ledger", metavar="LEDGER", help="ask this ledger as well whether the receipt is its own")
+    action.add_argument("--key", help="print the receipt of the answer with this key")
+
+
+def _add_budget(parser: Any, name: str) -> None:
+    parser.set_defaults(
+        slot=[],
+        rule="zcdp",
+        order="32",
+        black_box="0",
+        name=None,
+        analyst=None,
+        window="0",
+        part=[],
+        adjacency="add-remove",
+    )
+    parser.add_argument("--dataset", required=True, help="what the budget is for")
+    parser.add_argument("--epsilon", help="privacy level of all answers together")
+    parser.add_argument("--delta", help="delta of all answers together")
+    parser.add_argument("--rule", choices=ledger.RULES, help="how charges add up (zcdp)")
+    parser.add_argument("--order", help="the one order of Renyi divergence (32)")
+    parser.add_argument("--black-box", help="the part of delta for charges that have one of their own (0)")
+    parser.add_argument(
+        "--slot", action="append", metavar="EPSILON[,DELTA]=TIMES", help="instead: so many answers of this level"
+    )
+    parser.add_argument("--part", action="append", help="a part of the data with this budget of its own; repeat")
+    parser.add_argument("--adjacency", choices=("add-remove", "replace-one"), help="neighbouring data (add-remove)")
+    parser.add_argument("--name", help="what to call it")
+    if name == "budget":
+        parser.add_argument("--analyst", help="for one analyst, within the budget of the dataset")
+        parser.add_argument("--window", metavar="SECONDS", help="anew in each stretch of so many seconds")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -111,12 +111,16 @@ class DeclaredPlan:
             f"{self.theorem} No level may be asked for that was not declared. {access(self.concurrent)}"
         )
 
-    def _slot_for(self, guarantee: Promise) -> Slot | None:
+    def slots_for(self, guarantee: Promise) -> Iterator[Slot]:
+        """The slots that allow a guarantee, taken or not: its own first, then from the smallest on."""
         if not isinstance(guarantee, PureDP | ApproximateDP | GaussianDP):
             raise InvalidParameter("a charge", guarantee, "be pure, approximate or Gaussian here", instead=_NO_CURVE)
-        if self._left[guarantee] > 0:
-            return guarantee
-        return next((slot for slot in self._by_size if self._left[slot] and _allows(slot, guarantee)), None)
+        if guarantee in self._all:
+            yield guarantee
+        yield from (slot for slot in self._by_size if slot != guarantee and _allows(slot, guarantee))
+
+    def _slot_for(self, guarantee: Promise) -> Slot | None:
+        return next((slot for slot in self.slots_for(guarantee) if self._left[slot] > 0), None)
 
     def _described(self) -> str:
         free = [f"{times:,} x {slot!r}" for slot, times in self._left.items() if times]

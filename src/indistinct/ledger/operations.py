@@ -1,0 +1,296 @@
+"""What can be done to a ledger; each is applied to a page, and raises before it writes anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from indistinct.composition.filters import DeclaredPlan
+from indistinct.errors import BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
+from indistinct.ledger.budgets import Budget, Units
+from indistinct.ledger.canonical import fingerprint
+from indistinct.ledger.costs import Amounts, Asked, Guarantees
+from indistinct.ledger.entries import ChargeRecord, Place
+from indistinct.ledger.page import Page
+from indistinct.ledger.shelf import Shelf, parts_of, period_of, places_of
+
+__all__ = ["Add", "Begin", "Fail", "Found", "Grant", "Operation", "Release", "Reserve", "Start", "Void"]
+
+
+class Operation(Protocol):
+    """Something that one transaction does, alone or among others."""
+
+    @property
+    def key(self) -> str:
+        """The key of the charge that it is about; empty if it is about none."""
+
+    def apply(self, page: Page) -> object:
+        """Does it, or raises and leaves the page as it was."""
+
+
+Taken = tuple[Place, int, int, int]
+"""A place, by how many units it changes, its cap and what is spent of it afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A charge after an operation, and whether it had been there before."""
+
+    record: ChargeRecord
+    before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The first row."""
+
+    identity: str
+    key: str = ""
+
+    def apply(self, page: Page) -> None:
+        if page.next_number != 1:
+            raise InvalidParameter("a ledger", self.identity, "be begun once")
+        page.append("ledger", {"ledger": self.identity, "format": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Creates a budget."""
+
+    budget: Budget
+    key: str = ""
+
+    def apply(self, page: Page) -> None:
+        if self.budget.name in page.shelf.budgets:
+            raise InvalidParameter("a budget's name", self.budget.name, "be new", instead="Budgets are never replaced.")
+        taken: list[Taken] = []
+        if not self.budget.window:
+            for account, cap in self.budget.caps.items():
+                taken += [(place, cap, cap, 0) for place in places_of(self.budget, account, (), page.time)]
+        _write(page, "budget", {"budget": self.budget.encode()}, taken)
+        page.shelf = Shelf({**page.shelf.budgets, self.budget.name: self.budget}, page.rows[-1].number)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Adds to a budget, for a reason; of one that is renewed, to the present stretch of time alone."""
+
+    name: str
+    amount: object
+    reason: str
+    parts: tuple[str, ...] = ()
+    key: str = ""
+
+    def apply(self, page: Page) -> None:
+        budget = page.shelf.named(self.name)
+        for part in self.parts:
+            if part not in budget.parts:
+                raise InvalidParameter("a part", part, f"be one of those of {self.name!r}")
+        if not self.reason.strip():
+            raise InvalidParameter("a reason", self.reason, "be given")
+        taken: list[Taken] = []
+        for account, units in budget.credit(self.amount).items():
+            for place in places_of(budget, account, self.parts, page.time):
+                now = page.balance(place, budget.caps[account], opens=bool(budget.window))
+                if now.cap + units >= 2**63:
+                    raise InvalidParameter("a grant", self.amount, "keep the budget below 9e9")
+                taken.append((place, units, now.cap + units, now.spent))
+        _write(page, "grant", {"budget": self.name, "reason": self.reason}, taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Deducts a charge from all budgets that it concerns, or from none; `start` lets it read the data at once."""
+
+    key: str
+    request: str
+    asked: Asked
+    dataset: str | None
+    analyst: str | None
+    parts: tuple[str, ...]
+    start: bool
+
+    def apply(self, page: Page) -> Found:
+        record = page.charge(self.key)
+        if record is not None:
+            return Found(self._again(page, record), before=True)
+        taken = self.deductions(page)
+        body: dict[str, object] = {
+            "request": self.request,
+            "dataset": self.dataset,
+            "analyst": self.analyst,
+            "parts": self.parts,
+            "asked": self.asked.encoded,
+        }
+        text = _write(page, "reserve", body, taken, key=self.key)
+        record = ChargeRecord(page.rows[-1].number, self.request, text, "reserve")
+        page.set_charge(self.key, record)
+        return Found(_started(page, self.key, record) if self.start else record, before=False)
+
+    def _again(self, page: Page, record: ChargeRecord) -> ChargeRecord:
+        if record.request != self.request:
+            raise KeyReused(f"The key {self.key!r} belongs to another request: take a new key for a new question.")
+        if record.state == "void":
+            raise KeyReused(f"The key {self.key!r} belongs to a charge that was given back: take a new key.")
+        return _started(page, self.key, record) if self.start and record.state == "reserve" else record
+
+    def deductions(self, page: Page) -> list[Taken]:
+        """What would be taken where; BudgetExceeded if it does not fit everywhere."""
+        taken: list[Taken] = []
+        concerned = page.shelf.concerned(self.dataset, self.analyst, self.parts)
+        if isinstance(self.asked, Amounts) and self.asked.is_of_any_currency:
+            currencies = sorted({budget.currency or "slots" for budget in concerned})
+            if len(currencies) > 1:
+                raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
+        for budget in concerned:
+            prices = budget.prices(self.asked)
+            period = period_of(budget, page.time)
+            for part in parts_of(budget, self.parts):
+                taken += _cheapest(page, budget, self.asked, prices, part, period)
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """From now on the data may be read, so the charge is never given back."""
+
+    key: str
+
+    def apply(self, page: Page) -> ChargeRecord:
+        record = _known(page, self.key)
+        if record.state == "void":
+            raise KeyReused(f"The charge {self.key!r} was given back and cannot start.")
+        return _started(page, self.key, record) if record.state == "reserve" else record
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """Gives back a charge that has not started."""
+
+    key: str
+    reason: str
+
+    def apply(self, page: Page) -> None:
+        record = _known(page, self.key)
+        if record.state != "reserve":
+            raise KeyReused(f"The charge {self.key!r} was given back, or has started and stays charged.")
+        taken: list[Taken] = []
+        for place, units in reserved_of(json.loads(record.text)["balances"]).items():
+            now = page.balance(place, 0, opens=False)
+            taken.append((place, -units, now.cap, now.spent - units))
+        _write(page, "void", {"reason": self.reason}, taken, charge=record.number)
+        page.set_charge(self.key, replace(record, state="void"))
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Seals an answer. The first one stays for ever, whoever brings another."""
+
+    key: str
+    answer: bytes
+    form: str
+
+    def apply(self, page: Page) -> ChargeRecord:
+        record = _known(page, self.key)
+        if record.state in ("release", "fail"):
+            return record
+        if record.state != "start":
+            raise KeyReused(f"The charge {self.key!r} has not started, so nothing can be answered under it.")
+        seal = fingerprint(self.answer)
+        page.append("release", {"answer": seal, "form": self.form}, charge=record.number, answer=self.answer)
+        record = replace(record, state="release", answer=self.answer, form=self.form, seal=seal)
+        page.set_charge(self.key, record)
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Says that no answer will come. Nothing about the reason is kept."""
+
+    key: str
+
+    def apply(self, page: Page) -> ChargeRecord:
+        record = _known(page, self.key)
+        if record.state in ("release", "fail"):
+            return record
+        if record.state != "start":
+            raise KeyReused(f"The charge {self.key!r} has not started, so nothing can fail under it.")
+        page.append("fail", {}, charge=record.number)
+        record = replace(record, state="fail")
+        page.set_charge(self.key, record)
+        return record
+
+
+def _known(page: Page, key: str) -> ChargeRecord:
+    record = page.charge(key)
+    if record is None:
+        raise InvalidParameter("a key", key, "be that of a charge")
+    return record
+
+
+def _started(page: Page, key: str, record: ChargeRecord) -> ChargeRecord:
+    page.append("start", {}, charge=record.number)
+    started = ChargeRecord(record.number, record.request, record.text, "start")
+    page.set_charge(key, started)
+    return started
+
+
+def _cheapest(page: Page, budget: Budget, asked: Asked, prices: Iterable[Units], part: str, period: int) -> list[Taken]:
+    """The first price that fits; BudgetExceeded if none does."""
+    refusal = None
+    caps = budget.caps
+    for price in prices:
+        taken: list[Taken] = []
+        for account, units in price.items():
+            if not units:
+                continue
+            if account not in caps:
+                raise InvalidParameter("a cost", account, f"be in a currency of {budget.name!r}")
+            place = Place(budget.name, part, period, account)
+            now = page.balance(place, caps[account], opens=bool(period))
+            if now.spent + units > now.cap:
+                one = budget.units_of(account)
+                currency = "delta" if account == "delta" else budget.currency
+                left = Fraction(now.cap - now.spent, one)
+                refusal = refusal or BudgetExceeded(Fraction(units, one), left, _scope(budget, part), currency)
+                break
+            taken.append((place, units, now.cap, now.spent + units))
+        else:
+            return taken
+    if isinstance(budget.rule, DeclaredPlan) or refusal is None:
+        wanted = asked.promises[0] if isinstance(asked, Guarantees) else asked
+        raise BudgetExceeded(wanted, "no slot that allows it", _scope(budget, part))
+    raise refusal
+
+
+def _scope(budget: Budget, part: str) -> str:
+    return f"{budget.name}:{part}" if part else budget.name
+
+
+def _write(
+    page: Page,
+    kind: str,
+    body: dict[str, object],
+    taken: list[Taken],
+    *,
+    charge: int | None = None,
+    key: str | None = None,
+) -> str:
+    """A row that changes balances, and the balances."""
+    for place, _, cap, spent in taken:
+        page.set_balance(place, cap, spent)
+    changed = [(*place, units, cap, spent) for place, units, cap, spent in taken]
+    return page.append(kind, {**body, "balances": changed}, charge=charge, key=key).text
+
+
+def reserved_of(balances: Iterable[list[object]]) -> Mapping[Place, int]:
+    """What a reservation took, from its row."""
+    found: dict[Place, int] = {}
+    for budget, part, period, account, units, _, _ in balances:
+        if not isinstance(units, int) or not isinstance(period, int):
+            raise LedgerUntrusted("A row of the ledger does not say what was taken.")
+        found[Place(str(budget), str(part), period, str(account))] = units
+    return found

@@ -1,0 +1,108 @@
+"""The budgets of a ledger, and which of them a charge concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from indistinct.errors import InvalidParameter, LedgerUntrusted
+from indistinct.ledger.budgets import Budget
+from indistinct.ledger.canonical import digest
+from indistinct.ledger.entries import Place
+from indistinct.ledger.store import Reader
+
+__all__ = ["Shelf", "parts_of", "period_of", "places_of"]
+
+_MICROSECONDS = 10**6
+_MOST_SCOPES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """All budgets, as of the last row that was about budgets."""
+
+    budgets: dict[str, Budget] = field(default_factory=dict)
+    latest: int = 0
+    _found: dict[tuple[str | None, str | None, tuple[str, ...]], list[Budget]] = field(default_factory=dict)
+
+    def refreshed(self, reader: Reader) -> Shelf:
+        """With the budgets that were created since, perhaps by other processes."""
+        latest = reader.latest_budget()
+        return self if latest == self.latest else Shelf.read(reader, latest)
+
+    @classmethod
+    def read(cls, reader: Reader, latest: int | None = None) -> Shelf:
+        """The budgets that the rows tell of; each row must be what the one before it vouches for."""
+        rows = list(reader.rows(kinds=("ledger", "budget", "grant")))
+        before = reader.rows_at([row.number - 1 for row in rows if row.number > 1])
+        budgets = {}
+        for row in rows:
+            previous = before[row.number - 1].hash if row.number - 1 in before else bytes(32)
+            if digest(previous, row.number, row.text) != row.hash:
+                raise LedgerUntrusted(f"Row {row.number} of the ledger was changed.", row.number)
+            if row.kind == "budget":
+                budget = Budget.decode(row.body["budget"])
+                budgets[budget.name] = budget
+        last = rows[-1].number if rows else 0
+        return cls(budgets, last if latest is None else latest)
+
+    def named(self, name: str) -> Budget:
+        """The budget of a name."""
+        if name not in self.budgets:
+            raise InvalidParameter("a budget", name, f"be one of {_listed(self.budgets)}")
+        return self.budgets[name]
+
+    def concerned(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
+        """The budgets that a charge is deducted from, all of them or none.
+
+        Every charge concerns a budget of the dataset that holds for everybody and for ever.
+        """
+        scope = dataset, analyst, parts
+        if scope not in self._found:
+            found = self._look_for(dataset, analyst, parts)
+            if len(self._found) >= _MOST_SCOPES:
+                self._found.clear()
+            self._found[scope] = found
+        return self._found[scope]
+
+    def _look_for(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
+        datasets = list(dict.fromkeys(budget.dataset for budget in self.budgets.values()))
+        if dataset is None and len(datasets) != 1:
+            raise InvalidParameter("a dataset", dataset, f"be named: one of {_listed(datasets)}")
+        if dataset is not None and dataset not in datasets:
+            raise InvalidParameter("a dataset", dataset, f"be one of {_listed(datasets)}")
+        of_dataset = [budget for budget in self.budgets.values() if dataset is None or budget.dataset == dataset]
+        analysts = [budget.analyst for budget in of_dataset if budget.analyst]
+        if analysts and analyst not in analysts:
+            raise InvalidParameter("an analyst", analyst, "have a budget of their own for this dataset, as others do")
+        found = [budget for budget in of_dataset if budget.analyst in ("", analyst)]
+        if all(budget.analyst or budget.window for budget in found):
+            raise InvalidParameter("a dataset", of_dataset[0].dataset, "have a budget for all answers together")
+        known = {part for budget in found for part in budget.parts}
+        for part in parts:
+            if part not in known:
+                raise InvalidParameter("a part", part, f"be one of {_listed(known)}")
+        return found
+
+
+def parts_of(budget: Budget, parts: Sequence[str]) -> Sequence[str]:
+    """The parts that a charge to some of them, or to all, is deducted from; one without a name if there are none."""
+    if not budget.parts:
+        return ("",)
+    return [part for part in budget.parts if part in parts] if parts else budget.parts
+
+
+def places_of(budget: Budget, account: str, parts: Sequence[str], time: int) -> Iterator[Place]:
+    """Where a charge is counted."""
+    for part in parts_of(budget, parts):
+        yield Place(budget.name, part, period_of(budget, time), account)
+
+
+def period_of(budget: Budget, time: int) -> int:
+    """The stretch of time, from 1 on; 0 for a budget that is not renewed."""
+    return time // (budget.window * _MICROSECONDS) + 1 if budget.window else 0
+
+
+def _listed(names: object) -> str:
+    found = sorted(map(repr, names))  # type: ignore[call-overload]  # any collection of text
+    return ", ".join(found[:5]) + (", ..." if len(found) > 5 else "") if found else "none: the ledger has no budget"
