@@ -29,6 +29,8 @@ bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side 
 	.venv-bench/bin/python benchmarks/drawing.py
 	.venv-bench/bin/python benchmarks/selection.py
 	.venv-bench/bin/python benchmarks/noise.py
+	.venv-bench/bin/python benchmarks/sketches.py
+	.venv-bench/bin/python benchmarks/ledger.py
 
 docs: .venv/test.stamp ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
