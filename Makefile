@@ -9,8 +9,8 @@ BIN := .venv/bin
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
 
-demo: .venv/demo.stamp ## Compose thirty uses of a mechanism exactly, and draw the papers' figures
-	$(BIN)/indistinct compose --epsilon 0.1 --delta 0.001 --times 30 --at-delta 0.05
+demo: .venv/demo.stamp ## Ask five private questions about 200,000 invented visits to hospitals, and draw the answers
+	$(BIN)/indistinct demo --out demo
 	$(BIN)/indistinct figures --out figures
 
 test: .venv/test.stamp ## Check everything: style, types, imports, tests, examples, documentation
@@ -31,12 +31,13 @@ bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side 
 	.venv-bench/bin/python benchmarks/noise.py
 	.venv-bench/bin/python benchmarks/sketches.py
 	.venv-bench/bin/python benchmarks/ledger.py
+	.venv-bench/bin/python benchmarks/queries.py
 
 docs: .venv/test.stamp ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 
 clean: ## Remove environments and whatever was made here
-	rm -rf .venv .venv-bench build dist figures docs/_build
+	rm -rf .venv .venv-bench build dist demo figures docs/_build
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 

@@ -3,7 +3,8 @@
 Every ```python block is executed, in the page's order and with one namespace per page, as a reader
 would who follows along: a block with prompts is compared with the answers it shows, one without is
 run as a program. In a ```console block the lines `$ indistinct ...` are run and their output
-compared; other commands are the reader's business.
+compared; other commands are the reader's business. In a ```console noisy block the output carries
+noise: its numbers, and the lines and blanks that are as long as they are, are not compared.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_FENCE = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(?P<language>\w+)(?P<manner>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (?P<command>.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
@@ -28,12 +29,14 @@ class Block:
     language: str
     code: str
     line: int
+    noisy: bool = False
 
 
 def blocks(text: str) -> Iterator[Block]:
     """The fenced blocks of a page; `line` counts from 0 and is that of the block's first line."""
     for fence in _FENCE.finditer(text):
-        yield Block(fence["language"], fence["code"], text.count("\n", 0, fence.start("code")))
+        noisy = fence["manner"].strip() == "noisy"
+        yield Block(fence["language"], fence["code"], text.count("\n", 0, fence.start("code")), noisy)
 
 
 def failures(page: str, text: str, directory: Path) -> list[str]:
@@ -76,7 +79,16 @@ def _console_failures(page: str, block: Block, directory: Path) -> Iterator[str]
             timeout=300,
             check=False,
         )
-        example = doctest.Example(step["command"], step["output"])
-        if not checker.check_output(example.want, ran.stdout, _FLAGS):
-            difference = checker.output_difference(example, ran.stdout, _FLAGS)
+        wanted, printed = step["output"], ran.stdout
+        if block.noisy:
+            wanted, printed = _without_noise(wanted), _without_noise(printed)
+        example = doctest.Example(step["command"], wanted)
+        if not checker.check_output(example.want, printed, _FLAGS):
+            difference = checker.output_difference(example, printed, _FLAGS)
             yield f"{page}, line {block.line + 1}: $ {step['command']}\n{difference}"
+
+
+def _without_noise(text: str) -> str:
+    """The words of an output alone: numbers are all the same, and so is what is drawn beside them."""
+    text = re.sub(r"-?\d[\d,.]*(?:e-?\d+)?", "0", text)
+    return re.sub(r"[ █├─┤-]+", " ", text)

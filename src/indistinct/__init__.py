@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ROW": "indistinct.queries.policy",
     "AboveThreshold": "indistinct.mechanisms",
     "ApproximateDP": "indistinct.composition",
     "Bracket": "indistinct.numbers",
@@ -27,8 +28,10 @@ _HOMES = {
     "PermuteAndFlip": "indistinct.mechanisms",
     "PoissonSubsampled": "indistinct.mechanisms",
     "PrivacyProfile": "indistinct.composition",
+    "PrivateDatabase": "indistinct.queries",
     "PureDP": "indistinct.composition",
     "Query": "indistinct.composition.planning",
+    "QueryRefused": "indistinct.queries",
     "RandomizedResponse": "indistinct.mechanisms",
     "Region": "indistinct.regions",
     "RenyiDP": "indistinct.composition",
@@ -39,10 +42,12 @@ _HOMES = {
     "how_many": "indistinct.composition.planning",
     "least_noise": "indistinct.composition.planning",
     "ln": "indistinct.numbers",
+    "open": "indistinct.queries",
     "split": "indistinct.composition.planning",
 }
 
 __all__ = [
+    "ROW",
     "AboveThreshold",
     "ApproximateDP",
     "Bracket",
@@ -62,8 +67,10 @@ __all__ = [
     "PermuteAndFlip",
     "PoissonSubsampled",
     "PrivacyProfile",
+    "PrivateDatabase",
     "PureDP",
     "Query",
+    "QueryRefused",
     "RandomizedResponse",
     "Region",
     "RenyiDP",
@@ -74,6 +81,7 @@ __all__ = [
     "how_many",
     "least_noise",
     "ln",
+    "open",
     "split",
 ]
 
@@ -108,6 +116,8 @@ if TYPE_CHECKING:
         Staircase,
     )
     from indistinct.numbers import Bracket, ln
+    from indistinct.queries import PrivateDatabase, QueryRefused, open  # noqa: A004  # said as indistinct.open
+    from indistinct.queries.policy import ROW
     from indistinct.regions import DiscretePair, Region
 
 

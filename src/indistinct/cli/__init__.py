@@ -1,4 +1,4 @@
-"""The command line: `indistinct compose`, `calibrate`, `sgd`, `audit`, `cuts`, `ledger`, `figures`.
+"""The command line: `indistinct query`, `policy`, `ledger`, `compose`, `calibrate`, `sgd`, `audit`, `cuts` and others.
 
 Exit codes: 0 done; 1 an audit found a violation; 2 the question was not well put, which one sentence on standard error
 says; 130 interrupted.

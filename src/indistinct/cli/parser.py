@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import audit, calibrate, compose, cuts, figures, ledger, sgd
+from indistinct.cli import audit, calibrate, compose, cuts, demo, figures, ledger, policy, query, sgd
 
 __all__ = ["make_parser"]
 
@@ -55,6 +55,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="indistinct", description="Differential privacy, exact and certified.")
     parser.add_argument("--version", action="version", version=f"indistinct {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_query(commands)
+    _add_policy(commands)
+    _add_demo(commands)
     _add_compose(commands)
     _add_calibrate(commands)
     _add_sgd(commands)
@@ -63,6 +66,86 @@ def make_parser() -> argparse.ArgumentParser:
     _add_figures(commands)
     _add_ledger(commands)
     return parser
+
+
+def _add_query(commands: Any) -> None:
+    parser = commands.add_parser(
+        "query",
+        help="ask a private database, in SQL",
+        description="Asks a private database in SQL. Without a question, a prompt takes one after the other, each "
+        "ended by a semicolon, from the terminal or from standard input.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=query.run)
+    parser.add_argument("file", metavar="FILE", help="Parquet, CSV, a DuckDB file, or the address of a database")
+    parser.add_argument("sql", metavar="SQL", nargs="?", help="the question, in quotes")
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument("--unit", metavar="COLUMN", help="the column that says whose row it is")
+    whose.add_argument("--unit-is-row", action="store_true", help="each row is a person of its own")
+    whose.add_argument("--policy", metavar="FILE", help="a policy file, which says unit and budget and more")
+    parser.add_argument("--epsilon", help="privacy level of all answers together; not needed once there is a ledger")
+    parser.add_argument("--delta", help="delta of all answers together (0)")
+    parser.add_argument("--groups", metavar="NUMBER", help="in how many groups of an answer a unit counts (1)")
+    parser.add_argument("--rows", metavar="NUMBER", help="with how many rows in each of them (1)")
+    parser.add_argument("--ledger", metavar="FILE", help="where what is spent is kept for ever (FILE.ledger)")
+    parser.add_argument("--analyst", metavar="NAME", help="who asks, where the policy names several")
+    manner = parser.add_mutually_exclusive_group()
+    manner.add_argument("--explain", action="store_true", help="say what it would cost and how; touches no data")
+    manner.add_argument("--rehearse", action="store_true", help="answer on made-up rows; touches no data, free")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, with intervals and receipt")
+    form.add_argument("--csv", action="store_true", help="print CSV, with the ends of the intervals")
+    form.add_argument(
+        "--chart",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="draw bars, in the terminal or into an .svg, .png or .pdf file",
+    )
+
+
+def _add_policy(commands: Any) -> None:
+    parser = commands.add_parser(
+        "policy",
+        help="check a policy file, or draft one",
+        description="What the owner of the data decides, in a file.",
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    check = actions.add_parser(
+        "check",
+        help="say what a policy file says, or what is wrong with it",
+        description="Says what a policy file says, or what is wrong with it, one sentence for each fault.",
+        allow_abbrev=False,
+    )
+    check.set_defaults(run=policy.check)
+    check.add_argument("file", metavar="FILE", help="the policy, in TOML")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    draft = actions.add_parser(
+        "draft",
+        help="a first policy, from names and types alone",
+        description="Prints a policy with the names and types of a file's columns. No row is read.",
+        allow_abbrev=False,
+    )
+    draft.set_defaults(run=policy.draft)
+    draft.add_argument("file", metavar="FILE", help="a Parquet or DuckDB file")
+    draft.add_argument("--unit", metavar="COLUMN", required=True, help="the column that says whose row it is")
+    draft.add_argument("--epsilon", required=True, help="privacy level of all answers together")
+    draft.add_argument("--delta", default="0", help="delta of all answers together (0)")
+
+
+def _add_demo(commands: Any) -> None:
+    parser = commands.add_parser(
+        "demo",
+        help="a short tour: five questions about 200,000 invented visits to hospitals",
+        description="Makes a table of visits of patients who do not exist, asks five questions about it, shows the "
+        "true and the private answers side by side, and draws them.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=demo.run)
+    parser.add_argument("--out", default="demo", metavar="DIRECTORY", help="where table, policy and picture go (demo)")
+    parser.add_argument("--visits", default="200000", metavar="NUMBER", help="how many visits to make (200,000)")
+    parser.add_argument("--data-only", action="store_true", help="make table and policy, and ask nothing")
 
 
 def _add_compose(commands: Any) -> None:

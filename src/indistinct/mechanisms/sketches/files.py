@@ -1,4 +1,4 @@
-"""Edges from files: CSV, or Parquet with the extra `parquet`."""
+"""Edges from files: CSV, or Parquet with the extra `arrow`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _parquet(file: Path) -> list[Any]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingExtra("reading Parquet", "parquet") from error
+        raise MissingExtra("reading Parquet", "arrow") from error
     try:
         table = parquet.read_table(file)
         return [column.to_numpy() for column in table.columns]

@@ -1,0 +1,242 @@
+"""One measurement of `queries.py`, in a process of its own: reads what is asked as JSON, prints what was found."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Found = dict[str, Any]
+REGIONS = [f"region {number}" for number in range(1, 51)]
+EPSILON, DELTA = 1, 1e-6
+DRAWS = 200
+MOST_USERS = 5000  # where the noise is measured, which does not depend on the rows
+CLAMPED = "least(greatest(amount, 0), 100)"
+
+# One row of each user, by a salted hash; then the regions of the list.
+ONE_ROW_BY_HAND = f"""
+    WITH one AS (
+        SELECT arg_min(region, hash(order_id, 42)) AS region, arg_min({CLAMPED}, hash(order_id, 42)) AS amount
+        FROM sales GROUP BY user_id
+    )
+    SELECT region, count(*), sum(amount) FROM one WHERE region IN (SELECT unnest(?)) GROUP BY region
+"""
+
+# Ten rows of a user and product, then five products of each user, as every tutorial bounds contributions.
+WINDOWS_BY_HAND = f"""
+    WITH rows_of AS (
+        SELECT user_id, product, {CLAMPED} AS amount,
+               row_number() OVER (PARTITION BY user_id, product ORDER BY hash(order_id, 42)) AS place
+        FROM sales
+    ), groups_of AS (
+        SELECT user_id, product, count(*) AS n, sum(amount) AS total,
+               row_number() OVER (PARTITION BY user_id ORDER BY hash(product, user_id, 42)) AS place
+        FROM rows_of WHERE place <= 10 GROUP BY user_id, product
+    )
+    SELECT product, count(*) AS users, sum(n), sum(total) FROM groups_of WHERE place <= 5
+    GROUP BY product HAVING count(*) >= 30
+"""
+
+
+def timed(work: Callable[[], Any], runs: int) -> Found:
+    """The median of so many runs, and how many rows come of it."""
+    seconds, rows = [], 0
+    for _ in range(runs):
+        start = time.perf_counter()
+        rows = len(work())
+        seconds.append(time.perf_counter() - start)
+    return {"s": statistics.median(seconds), "rows": rows, "MiB": peak_mib()}
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def by_hand(task: str, table: Path, runs: int) -> Found:
+    """What somebody writes who knows DuckDB: bounded, and without noise."""
+    import duckdb
+
+    engine = duckdb.connect(config={"threads": 1})
+    engine.read_parquet(str(table)).create_view("sales")
+    if task == "regions":
+        return timed(lambda: engine.execute(ONE_ROW_BY_HAND, [REGIONS]).fetchall(), runs)
+    return timed(lambda: engine.execute(WINDOWS_BY_HAND).fetchall(), runs)
+
+
+SUMS = "COUNT(*) AS orders, SUM(CLAMP(amount, 0, 100)) AS amount"
+QUESTIONS = {
+    "regions": f"SELECT region, {SUMS} FROM sales GROUP BY region",
+    "products": f"SELECT product, {SUMS} FROM sales GROUP BY product",
+    "orders": "SELECT order_id, COUNT(*) AS n FROM sales GROUP BY order_id",
+    "overhead": f"SELECT region, {SUMS} FROM sales GROUP BY region",
+    "error": f"SELECT region, {SUMS} FROM sales GROUP BY region",
+}
+CONTRIBUTIONS = {"regions": (1, 1), "products": (5, 10), "orders": (5, 1), "overhead": (1, 1), "error": (1, 1)}
+
+
+class Watched:
+    """An engine that knows how long its statements took."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.seconds = 0.0
+
+    def run(self, statement: str, *, seconds: float) -> list[Any]:
+        start = time.perf_counter()
+        try:
+            return self._engine.run(statement, seconds=seconds)
+        finally:
+            self.seconds += time.perf_counter() - start
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float = DELTA) -> Any:
+    from indistinct import queries
+    from indistinct.queries.duckdb_engine import DuckDBEngine
+
+    groups, rows = CONTRIBUTIONS[task]
+    sales = queries.PrivateTable(
+        name="sales",
+        unit="user_id",
+        columns={
+            "user_id": queries.Column(type="integer"),
+            "region": queries.Column(type="text", keys=tuple(REGIONS)),
+            "product": queries.Column(type="integer"),
+            "amount": queries.Column(type="real", low=0, high=100, step=0.01),
+            "order_id": queries.Column(type="integer"),
+        },
+        contribution=queries.Contribution(groups=groups, rows=rows),
+    )
+    policy = queries.Policy(tables=(sales,), budget=queries.Budget(epsilon=EPSILON, delta=delta))
+    engine = Watched(DuckDBEngine({"sales": table}, threads=1))
+    return queries.open({"sales": table}, policy=policy, ledger=ledger, questions=questions, engine=engine)
+
+
+def indistinct(task: str, table: Path, runs: int) -> Found:
+    """Ours. Each run is a question of its own, so that no answer is repeated for free."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder, "sales.ledger")
+        if task == "error":
+            return our_error(table, Path(folder), delta=0)
+        if task == "overhead":
+            return overhead(table, ledger)
+        with opened(task, table, ledger, questions=20) as database:
+            return timed(lambda: database.sql(QUESTIONS[task], fresh=True).rows, runs)
+
+
+def overhead(table: Path, ledger: Path) -> Found:
+    """What a question takes beside its statement: each is another text, so nothing is remembered."""
+    with opened("overhead", table, ledger, questions=200) as database:
+        database.sql(QUESTIONS["overhead"])
+        spent = []
+        for number in range(40):
+            database.engine.seconds = 0.0
+            start = time.perf_counter()
+            database.sql(f"SELECT region, {SUMS} FROM sales WHERE product > {number} GROUP BY region")
+            spent.append(1000 * (time.perf_counter() - start - database.engine.seconds))
+    return {"ms": statistics.median(spent), "ms at most": max(spent), "MiB": peak_mib()}
+
+
+def in_rho(_: str, table: Path, __: int) -> Found:
+    """Ours with a budget of zero-concentrated privacy, which is made for many questions, spent on one."""
+    with tempfile.TemporaryDirectory() as folder:
+        return our_error(table, Path(folder), delta=DELTA)
+
+
+def our_error(table: Path, folder: Path, *, delta: float) -> Found:
+    """The root of the mean square error of our counts and sums, each draw with the whole of a new budget."""
+    import duckdb
+
+    exact = one_row_of_each(table)
+    one = """
+        SELECT user_id, min(region) AS region, 1 AS product, min(amount)::DOUBLE AS amount, 1 AS order_id
+        FROM sales GROUP BY user_id ORDER BY user_id
+    """
+    with duckdb.connect() as engine:
+        engine.read_parquet(str(table)).create_view("sales")
+        engine.sql(f"{one} LIMIT {MOST_USERS}").write_parquet(str(folder / "one.parquet"))
+    errors = Errors(exact)
+    start = time.perf_counter()
+    for draw in range(DRAWS):
+        with opened("error", folder / "one.parquet", folder / f"{draw}.ledger", questions=1, delta=delta) as database:
+            answer = database.sql(QUESTIONS["error"])
+        errors.add({region: (count, total) for region, count, total in answer.rows})
+    return {**errors.found(), "s": (time.perf_counter() - start) / DRAWS, "MiB": peak_mib()}
+
+
+def opendp(_: str, table: Path, __: int) -> Found:
+    """OpenDP on Polars: the root of the mean square error of its counts and sums."""
+    import opendp.prelude as dp
+    import polars as pl
+
+    dp.enable_features("contrib")
+    exact = one_row_of_each(table)
+    keys = pl.LazyFrame({"region": REGIONS})
+    frame = pl.LazyFrame(exact, schema=["user_id", "region", "amount"], orient="row")
+    errors = Errors(exact)
+    start = time.perf_counter()
+    for _draw in range(DRAWS):
+        context = dp.Context.compositor(
+            data=frame,
+            privacy_unit=dp.unit_of(contributions=1, identifier=pl.col("user_id")),
+            privacy_loss=dp.loss_of(epsilon=float(EPSILON), delta=DELTA),
+            split_evenly_over=1,
+            margins=[dp.polars.Margin(by=["region"], max_length=len(exact), max_groups=50)],
+        )
+        question = context.query().truncate_per_group(1).group_by("region")
+        sums = pl.col("amount").dp.sum((0.0, 100.0))
+        answer = question.agg(dp.len(signed=True), sums).with_keys(keys).release().collect()
+        errors.add({region: (count, total) for region, count, total in answer.rows()})
+    return {**errors.found(), "s": (time.perf_counter() - start) / DRAWS, "MiB": peak_mib()}
+
+
+def one_row_of_each(table: Path) -> list[Any]:
+    """A table in which every user has one row, so that bounding contributions changes nothing."""
+    import duckdb
+
+    with duckdb.connect(config={"threads": 1}) as engine:
+        engine.read_parquet(str(table)).create_view("sales")
+        return engine.execute(
+            "SELECT user_id, min(region), min(amount)::DOUBLE FROM sales GROUP BY user_id ORDER BY user_id "
+            f"LIMIT {MOST_USERS}"
+        ).fetchall()
+
+
+class Errors:
+    """The root of the mean square error of counts and sums, over regions and draws."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.truth: dict[str, list[float]] = {}
+        for _, region, amount in rows:
+            sums = self.truth.setdefault(region, [0.0, 0.0])
+            sums[0] += 1
+            sums[1] += amount
+        self.squares = [0.0, 0.0]
+        self.draws = 0
+
+    def add(self, answer: dict[str, Any]) -> None:
+        self.draws += 1
+        for region, truths in self.truth.items():
+            for place, truth in enumerate(truths):
+                self.squares[place] += (answer[region][place] - truth) ** 2 / len(self.truth)
+
+    def found(self) -> Found:
+        count, total = (math.sqrt(each / self.draws) for each in self.squares)
+        return {"error of counts": count, "error of sums": total, "draws": self.draws}
+
+
+CONTESTANTS = {"indistinct": indistinct, "indistinct, in rho": in_rho, "by hand": by_hand, "opendp": opendp}
+
+if __name__ == "__main__":
+    asked = json.load(sys.stdin)
+    answer = CONTESTANTS[asked["contestant"]](asked["task"], Path(asked["table"]), asked["runs"])
+    print("\nRESULT " + json.dumps(answer))

@@ -1,0 +1,211 @@
+"""An answer: its columns and rows, how far the noise may have moved them, and what it cost."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from indistinct.errors import InvalidParameter, MissingExtra
+from indistinct.numbers.reading import read_probability
+from indistinct.queries.allotment import Allotment, Noise, margin
+from indistinct.queries.evaluation import Interval, Released, Value, interval_of, shown, value_of
+from indistinct.queries.plan import Ordering, Plan
+from indistinct.queries.results import measures_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["Answer", "Receipt", "answer_of"]
+
+_SHOWN_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an answer cost, and what was done for it."""
+
+    charge: str
+    """The key of the charge in the ledger; empty for a rehearsal, which is free."""
+    cost: Mapping[str, Fraction]
+    mechanisms: tuple[str, ...]
+    bounds: str
+    remaining: Mapping[str, Fraction]
+    free: bool
+    """Whether this answer had been given before, and cost nothing now."""
+    ledger: str = ""
+    """The ledger's own receipt, in one line of JSON, which `indistinct ledger receipt` checks."""
+
+    def __str__(self) -> str:
+        cost = "nothing" if self.free else _amounts(self.cost)
+        lines = [f"cost: {cost}", *self.mechanisms, self.bounds, f"left: {_amounts(self.remaining)}"]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A table of noisy numbers.
+
+    `rows` are tuples in the order of `columns`. What is computed from the noisy numbers (ratios, ordering, limits) is
+    free of cost. It can be read as an Arrow stream by anything that does (`pyarrow.table(answer)`).
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    receipt: Receipt
+    _plan: Plan = field(repr=False)
+    _groups: tuple[Released, ...] = field(repr=False)
+    _noises: tuple[Noise, ...] = field(repr=False)
+
+    def intervals(self, level: object = "0.95") -> dict[str, list[tuple[Any, Any]]]:
+        """For each column, ends between which it would be without the noise, each with such a probability at least.
+
+        They tell of the noise alone: not of what bounding the values and the contributions has changed, nor of how
+        the people in the data were sampled. Keys of groups and quantiles have none: (None, None).
+        """
+        sure = read_probability("level", level)
+        if not 0 < sure < 1:
+            raise InvalidParameter("level", level, "lie between 0 and 1, such as 0.95")
+        found: dict[str, list[tuple[Any, Any]]] = {}
+        for output in self._plan.outputs:
+            number = len(measures_of(output.outcome))
+            each_level = 1 - (1 - sure) / max(number, 1)
+            found[output.name] = [
+                _ends(interval_of(output.outcome, group, self._around(group, each_level)) if number else None)
+                for group in self._groups
+            ]
+        return found
+
+    def _around(self, group: Released, level: Fraction) -> Callable[[int], Interval]:
+        def ends(measure: int) -> Interval:
+            reach = margin(self._noises[measure], level)
+            centre = Fraction(group.numbers[measure])
+            return centre - reach, centre + reach
+
+        return ends
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return _table(self.columns, self.rows)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
+            for row in self.rows[:_SHOWN_ROWS]
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"{table}<pre>{html.escape(str(self.receipt))}</pre>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The Arrow PyCapsule of the table."""
+        from indistinct.queries.arrow import stream
+
+        return stream(self.columns, self.rows, requested_schema)
+
+    def to_arrow(self) -> pa.Table:
+        """As a table of pyarrow, if that is installed."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise MissingExtra("An Arrow table", "arrow") from None
+        return pa.table({column: [row[i] for row in self.rows] for i, column in enumerate(self.columns)})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """As a frame of pandas, if that is installed."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("A frame of pandas", "pandas") from None
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+    def to_polars(self) -> pl.DataFrame:
+        """As a frame of polars, if that is installed."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingExtra("A frame of polars", "polars") from None
+        return pl.DataFrame(list(self.rows), schema=list(self.columns), orient="row")
+
+
+def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], receipt: Receipt) -> Answer:
+    """Everything after the noise: HAVING, ORDER BY, LIMIT, and the columns."""
+    kept = [group for group in released if plan.having is None or value_of(plan.having, group, plan) is True]
+    for ordering in reversed(plan.order):
+        kept = _sorted(kept, ordering, plan)
+    end = None if plan.limit is None else plan.offset + plan.limit
+    kept = kept[plan.offset : end]
+    rows = tuple(tuple(shown(value_of(output.outcome, group, plan)) for output in plan.outputs) for group in kept)
+    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment.noises)
+
+
+def _sorted(groups: list[Released], ordering: Ordering, plan: Plan) -> list[Released]:
+    def place(value: Value) -> tuple[str, Any]:
+        return (
+            ("text", value)
+            if isinstance(value, str)
+            else ("number", value)
+            if not isinstance(value, list)
+            else ("list", str(value))
+        )
+
+    told = [(value_of(ordering.outcome, group, plan), group) for group in groups]
+    missing = [group for value, group in told if value is None]
+    present = [pair for pair in told if pair[0] is not None]
+    present.sort(key=lambda pair: place(pair[0]), reverse=ordering.descending)
+    values = [group for _, group in present]
+    return missing + values if ordering.nulls_first else values + missing
+
+
+def _ends(interval: Interval | None) -> tuple[Any, Any]:
+    if interval is None:
+        return None, None
+    low, high = interval
+    return (_number(low), _number(high))
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    told = [[_cell(value) for value in row] for row in rows[:_SHOWN_ROWS]]
+    widths = [max([len(column), *(len(row[i]) for row in told)]) for i, column in enumerate(columns)]
+    right = [
+        bool(rows) and all(isinstance(row[i], int | float) or row[i] is None for row in rows)
+        for i in range(len(columns))
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        pairs = zip(cells, widths, right, strict=True)
+        return "  ".join(cell.rjust(width) if aligned else cell.ljust(width) for cell, width, aligned in pairs).rstrip()
+
+    lines = [line(columns), line(["-" * width for width in widths]), *(line(row) for row in told)]
+    if len(rows) > _SHOWN_ROWS:
+        lines.append(f"... and {len(rows) - _SHOWN_ROWS:,} more rows")
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        case list():
+            return "[" + ", ".join(_cell(each) for each in value) + "]"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value))
+
+
+def _amounts(amounts: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} {float(amount):.6g}" for name, amount in amounts.items())

@@ -1,0 +1,311 @@
+"""A private database: questions in SQL, answers with noise, every one charged before it exists."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, Self
+
+from sqlglot import exp
+
+from indistinct.composition.filters import ConcentratedRule
+from indistinct.errors import AnswerFailed, InvalidParameter
+from indistinct.ledger import Charge, Ledger, Standing
+from indistinct.ledger.costs import DELTA_UNITS, UNITS
+from indistinct.numbers import read_number
+from indistinct.queries.allotment import Allotment, Price, allot, allot_for_error
+from indistinct.queries.answer import Answer, Receipt, answer_of
+from indistinct.queries.engine import Engine
+from indistinct.queries.explanation import Explanation, bounds_told, explain, mechanisms_told
+from indistinct.queries.fluent import Question
+from indistinct.queries.plan import Plan
+from indistinct.queries.planner import Wishes, plan_question
+from indistinct.queries.policy import Key, Policy
+from indistinct.queries.reading import Spoken, read_statement
+from indistinct.queries.refusals import QueryRefused
+from indistinct.queries.release import decode, encode, exact_of, release
+from indistinct.queries.statement import statement_of
+from indistinct.queries.watching import Watching, start_watching
+
+__all__ = ["PrivateDatabase"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    spoken: Spoken
+    plan: Plan
+    allotment: Allotment
+    statement: str
+
+
+@dataclass(slots=True)
+class PrivateDatabase:
+    """Tables that are only asked through noise; made by `indistinct.open`.
+
+    Guaranteed: all answers together keep the ledger's promise for the unit of privacy, where two databases are
+    neighbours if one has all rows of one more unit. An answer is charged, durably, before the data are read; a question
+    that was answered before is answered the same, for free. Refusals depend on the question and the policy alone.
+    """
+
+    name: str
+    policy: Policy
+    engine: Engine
+    ledger: Ledger
+    analyst: str | None = None
+    questions: int = 10
+    """Without a cost of its own, a question takes the budget's share of one among so many."""
+    seconds: float = 600.0
+    """After which an engine is stopped; what was charged stays charged."""
+    _closing: list[Callable[[], object]] = field(default_factory=list, repr=False)
+    _history: list[Receipt] = field(default_factory=list, repr=False)
+
+    def sql(
+        self,
+        text: str | exp.Expression,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        groups: int | None = None,
+        rows: int | None = None,
+        keys: Mapping[str, Sequence[Key]] | None = None,
+        cells: int = 1024,
+        fresh: bool = False,
+    ) -> Answer:
+        """The answer to a question in SQL.
+
+        What it costs: `rho` of zero-concentrated privacy; or `epsilon`, for noise that is private without any delta;
+        or both `epsilon` and `delta`, for the rho that keeps these two. `delta` alone is for the keys of private
+        groups. `groups` and `rows` bound how much of a unit is used, within the owner's bounds; `keys` declares the
+        groups of a column. The same question again is free; `fresh` asks, and charges, anew.
+        """
+        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        plan, allotment = prepared.plan, prepared.allotment
+        key = self._key(prepared, fresh=fresh)
+        charge = self.ledger.charge(
+            allotment.cost, key=key, request=plan.fingerprint(), dataset=self.name, analyst=self.analyst
+        )
+        again = charge.answered
+        sealed = charge.sealed if again else self._answered(charge, prepared)
+        receipt = Receipt(
+            key,
+            allotment.cost,
+            mechanisms_told(plan, allotment),
+            bounds_told(plan),
+            self.remaining,
+            again,
+            self.ledger.receipt(key),
+        )
+        self._history.append(receipt)
+        return answer_of(plan, allotment, decode(sealed), receipt)
+
+    def explain(
+        self,
+        text: str | exp.Expression,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        groups: int | None = None,
+        rows: int | None = None,
+        keys: Mapping[str, Sequence[Key]] | None = None,
+        cells: int = 1024,
+    ) -> Explanation:
+        """What `sql` would do, with the same arguments: nothing is charged and no data are touched."""
+        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        return explain(prepared.plan, prepared.allotment, prepared.statement)
+
+    def rehearse(
+        self,
+        text: str | exp.Expression,
+        *,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        groups: int | None = None,
+        rows: int | None = None,
+        keys: Mapping[str, Sequence[Key]] | None = None,
+        cells: int = 1024,
+    ) -> Answer:
+        """An answer from rows that are made up from the policy alone: free, of the form of a real one, and untrue."""
+        from indistinct.queries.rehearsal import made_up
+
+        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        plan, allotment = prepared.plan, prepared.allotment
+        stage = made_up(self.policy)
+        try:
+            exact = exact_of(plan, stage.run(statement_of(plan, "duckdb", 1), seconds=self.seconds))
+        finally:
+            stage.close()
+        told = mechanisms_told(plan, allotment)
+        receipt = Receipt("", allotment.cost, told, bounds_told(plan), self.remaining, True)
+        return answer_of(plan, allotment, release(plan, allotment, exact, all_groups=True), receipt)
+
+    def watch(
+        self, text: str, threshold: object, *, epsilon: object, groups: int | None = None, rows: int | None = None
+    ) -> Watching:
+        """Tells, whenever it is asked, whether a count or sum is above a threshold by now: paid for once.
+
+        The whole stream is epsilon-private, for each unit of privacy, however often it is asked and however the data
+        have changed meanwhile.
+        """
+        prepared = self._prepare(text, epsilon, None, None, groups, rows, None, 1024)
+        price = self._price(epsilon, None, None, prepared.plan)
+        return start_watching(self, prepared.spoken.text, prepared.plan, prepared.statement, threshold, price)
+
+    def table(self, name: str) -> Question:
+        """A question about a table, put together step by step: `database.table("sales").group_by("region").count()`."""
+        return Question(self, name)
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left of the budget, exactly, in its currencies; for an analyst, the least of what concerns them."""
+        left: dict[str, Fraction] = {}
+        for standing in self._standings():
+            account = standing.account
+            left[account] = min(standing.left, left.get(account, standing.left))
+        return left
+
+    @property
+    def history(self) -> tuple[Receipt, ...]:
+        """The receipts of all answers that this object gave; the ledger holds those of all others."""
+        return tuple(self._history)
+
+    def close(self) -> None:
+        """Ends all use."""
+        self.engine.close()
+        while self._closing:
+            self._closing.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _prepare(
+        self,
+        text: str | exp.Expression,
+        epsilon: object,
+        rho: object,
+        delta: object,
+        groups: int | None,
+        rows: int | None,
+        keys: Mapping[str, Sequence[Key]] | None,
+        cells: int,
+    ) -> _Prepared:
+        spoken = Spoken(text.sql("duckdb"), text) if isinstance(text, exp.Expression) else read_statement(text)
+        told = spoken.options
+        wishes = Wishes(
+            groups=groups or _count(told, "max_groups_contributed"),
+            rows=rows or _count(told, "max_rows_contributed"),
+            keys=keys or {},
+            cells=cells,
+        )
+        plan = plan_question(spoken, self.policy, wishes)
+        _check_unit(spoken, plan)
+        price = self._price(
+            _first(epsilon, told.get("epsilon")), _first(rho, told.get("rho")), _first(delta, told.get("delta")), plan
+        )
+        allotment = allot(plan, price) if spoken.target is None else allot_for_error(plan, spoken.target, price)
+        least = allotment.selection.first if allotment.selection is not None else 1
+        return _Prepared(spoken, plan, allotment, statement_of(plan, self.engine.dialect, least))
+
+    def _answered(self, charge: Charge, prepared: _Prepared) -> bytes:
+        """Runs the engine, adds the noise, and seals: whatever goes wrong is charged, and said the same way."""
+        with charge:
+            rows = self.engine.run(prepared.statement, seconds=self.seconds)
+            exact = exact_of(prepared.plan, rows)
+            charge.seal(encode(release(prepared.plan, prepared.allotment, exact)))
+        return charge.sealed
+
+    def _price(self, epsilon: object, rho: object, delta: object, plan: Plan) -> Price:
+        standings = self._standings()
+        currency = next(
+            (each.budget.currency for each in standings if each.budget.currency in {"rho", "epsilon"}), None
+        )
+        if currency is None:
+            raise InvalidParameter("the ledger", self.name, "have a budget in rho or in epsilon for this data set")
+        caps = {each.account: each.cap for each in reversed(standings)}
+        share = _down(caps[currency] / self.questions, UNITS)
+        spare = _down(caps.get("delta", Fraction(0)) / self.questions, DELTA_UNITS)
+        failing = spare if delta is None else _number("delta", delta)
+        if epsilon is not None and rho is not None:
+            raise InvalidParameter("the cost", (epsilon, rho), "be an epsilon or a rho, not both")
+        if rho is not None:
+            if currency != "rho":
+                raise InvalidParameter("rho", rho, "be left out where the budget is in epsilon", instead="Say epsilon.")
+            return Price("rho", _number("rho", rho), failing)
+        if epsilon is None:
+            return Price(currency, share, failing)
+        amount = _number("epsilon", epsilon)
+        if currency == "rho" and delta is not None and plan.public:
+            return Price("rho", ConcentratedRule.of_claim(amount, failing).rho, Fraction(0))
+        return Price(currency, amount, failing, pure=True)
+
+    def _standings(self) -> list[Standing]:
+        return [
+            each
+            for each in self.ledger.standings()
+            if each.budget.dataset == self.name and each.budget.analyst in {"", self.analyst or ""}
+        ]
+
+    def _key(self, prepared: _Prepared, *, fresh: bool) -> str:
+        told = (
+            prepared.plan.fingerprint(),
+            prepared.allotment.cost,
+            prepared.allotment.noises,
+            prepared.allotment.quantile_epsilon,
+            prepared.allotment.selection,
+            self.name,
+            self.analyst,
+            self.engine.dialect,
+            self._snapshot(),
+            secrets.token_hex(16) if fresh else "",
+        )
+        return "query " + hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _snapshot(self) -> str:
+        try:
+            return self.engine.snapshot()
+        except Exception:
+            raise AnswerFailed from None
+
+
+def _first(given: object, spoken: str | None) -> object:
+    return spoken if given is None else given
+
+
+def _count(told: Mapping[str, str], name: str) -> int | None:
+    if name not in told:
+        return None
+    if not told[name].isascii() or not told[name].isdigit():
+        raise InvalidParameter(name, told[name], "be a whole number")
+    return int(told[name])
+
+
+def _down(amount: Fraction, units: int) -> Fraction:
+    """Rounded down to a ledger's units, so that as many shares as there are fit."""
+    return Fraction((amount * units).__floor__(), units)
+
+
+def _check_unit(spoken: Spoken, plan: Plan) -> None:
+    named = spoken.options.get("privacy_unit_column")
+    own = getattr(plan.unit, "name", "")
+    if named is not None and named.casefold() != str(own).casefold():
+        raise QueryRefused(
+            spoken.text, None, f"The unit of privacy is not {named!r}.", "The owner of the data names it."
+        )
+
+
+def _number(name: str, value: object) -> Fraction:
+    number: Any = read_number(name, value)
+    if not number > 0:
+        raise InvalidParameter(name, value, "be above 0")
+    return Fraction(number)

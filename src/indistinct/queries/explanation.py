@@ -1,0 +1,127 @@
+"""What a question would do, told before it is asked: free, and without touching the data."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from indistinct.mechanisms import DiscreteGaussian
+from indistinct.queries.allotment import Allotment, margin
+from indistinct.queries.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
+from indistinct.queries.plan import Plan
+from indistinct.queries.policy import Row
+from indistinct.queries.quantiles import rank_error
+from indistinct.queries.results import Count, Total
+
+__all__ = ["Explanation", "bounds_told", "explain", "mechanisms_told"]
+
+_LEVEL = Fraction(95, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The statement, the mechanisms, the cost and the error of a question."""
+
+    statement: str
+    mechanisms: tuple[str, ...]
+    bounds: str
+    cost: Mapping[str, Fraction]
+    errors: Mapping[str, float]
+    """For counts and sums: how far the noise moves them at most, in 95 of 100 cases."""
+    suppression: str
+    """With how many units a private group is shown, and how probably; empty where groups are public."""
+
+    def __str__(self) -> str:
+        cost = ", ".join(f"{name} {float(amount):.6g}" for name, amount in self.cost.items())
+        errors = [
+            f"{name}: within {error:,.6g} of the bounded value, in 95 of 100 cases"
+            for name, error in self.errors.items()
+        ]
+        lines = [f"cost: {cost}", *self.mechanisms, self.bounds, *errors, self.suppression, "", self.statement]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def explain(plan: Plan, allotment: Allotment, statement: str) -> Explanation:
+    """The explanation of a plan with its mechanisms."""
+    errors: dict[str, float] = {}
+    for output in plan.outputs:
+        match output.outcome:
+            case Count(measure=measure):
+                errors[output.name] = float(margin(allotment.noises[measure], _LEVEL))
+            case Total(measure=measure, step=step):
+                errors[output.name] = float(margin(allotment.noises[measure], _LEVEL) * step)
+    return Explanation(
+        statement, mechanisms_told(plan, allotment), bounds_told(plan), allotment.cost, errors, _suppression(allotment)
+    )
+
+
+def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
+    """One line for each mechanism."""
+    lines = []
+    for measure, noise in zip(plan.measures, allotment.noises, strict=True):
+        size, step = (
+            change(measure, plan.contribution),
+            measure.of.step**measure.power if isinstance(measure, Sum) else Fraction(1),
+        )
+        scale = noise.sigma if isinstance(noise, DiscreteGaussian) else 1 / noise.epsilon
+        law = "discrete Gaussian noise, sigma" if isinstance(noise, DiscreteGaussian) else "geometric noise, scale"
+        steps = "" if step == 1 else f", in steps of {float(step):.6g}"
+        lines.append(
+            f"{_what(measure)}: {law} {float(scale * step):.6g}; "
+            f"a unit changes a group by at most {float(size * step):.6g}{steps}"
+        )
+    for quantiles, epsilon in zip(plan.quantiles, allotment.quantile_epsilon, strict=True):
+        worst = max(quantiles.shares, key=lambda share: abs(share - Fraction(1, 2)))
+        rows = rank_error(worst, epsilon, plan.contribution.rows, quantiles.cells.number, _LEVEL, pure=allotment.pure)
+        kind = "permute-and-flip" if allotment.pure else "exponential mechanism"
+        lines.append(
+            f"{len(quantiles.shares)} quantiles of {quantiles.cells.number:,} cells: {kind}, "
+            f"epsilon {float(epsilon):.6g} each; "
+            f"at most {rows:,.6g} rows off in rank, in 95 of 100 cases"
+        )
+    if allotment.selection is not None:
+        selection = allotment.selection
+        lines.append(
+            f"private groups: best coins of epsilon {float(selection.epsilon):.6g}, "
+            f"delta {float(selection.delta):.3g} for each group of a unit"
+        )
+    return tuple(lines)
+
+
+def bounds_told(plan: Plan) -> str:
+    """What is used of a unit."""
+    if isinstance(plan.unit, Row):
+        return "unit: each row"
+    bounds = plan.contribution
+    groups = f"{bounds.groups:,} groups, with " if plan.keys else ""
+    return (
+        f"unit: {plan.unit.name}, which counts in at most {groups}{bounds.rows:,} rows{' in each' if plan.keys else ''}"
+    )
+
+
+def _suppression(allotment: Allotment) -> str:
+    if allotment.selection is None:
+        return ""
+    told = allotment.selection
+    return (
+        f"groups of {told.half:,} units are shown in half of the cases, "
+        f"of {told.units_for(Fraction(99, 100)):,} in 99 of 100, "
+        f"of {told.surely:,} always, and of fewer than {told.first:,} never"
+    )
+
+
+def _what(measure: Measure) -> str:
+    match measure:
+        case CountRows():
+            return "count of rows"
+        case CountUnits():
+            return "count of units"
+        case CountValues():
+            return "count of values"
+        case Sum(power=power):
+            return "sum" if power == 1 else "sum of squares"

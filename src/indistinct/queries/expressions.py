@@ -1,0 +1,205 @@
+"""Expressions of one row, in a language of our own: whatever is not one of these never reaches an engine.
+
+Every operation is total: on any row it gives a value or NULL, and never an error, for an error would tell of the row
+that caused it. Numbers are computed as doubles; where an operation leaves their range (beyond 1e150 in size, closer
+to 0 than 1e-150, or a division by 0) the result is NULL. Not-a-number counts as NULL where it is counted, summed or
+ranked, and is larger than any number where it is compared.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from indistinct.queries.policy import ColumnType
+
+__all__ = ["Apply", "Constant", "Expression", "Field", "Operation", "Range", "Scalar", "fields_of", "range_of"]
+
+Scalar: TypeAlias = bool | int | Fraction | str | dt.date | dt.datetime | None
+Range: TypeAlias = tuple[Fraction, Fraction]
+
+
+class Operation(enum.Enum):
+    """What may be done to the values of a row."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    MODULO = "%"
+    ABSOLUTE = "abs"
+    FLOOR = "floor"
+    CEILING = "ceil"
+    LEAST = "least"
+    GREATEST = "greatest"
+    EQUAL = "="
+    UNEQUAL = "<>"
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    AND = "and"
+    OR = "or"
+    NOT = "not"
+    IS_NULL = "is null"
+    IN = "in"
+    LIKE = "like"
+    CASE = "case"  # condition, value, condition, value, ..., otherwise
+    COALESCE = "coalesce"
+    NULL_IF = "nullif"
+    LOWER = "lower"
+    UPPER = "upper"
+    LENGTH = "length"
+    TRIM = "trim"
+    SUBSTRING = "substring"
+    CONCATENATE = "||"
+    YEAR = "year"
+    MONTH = "month"
+    DAY = "day"
+    HOUR = "hour"
+    TO_REAL = "to real"
+    TO_INTEGER = "to integer"
+    TO_TEXT = "to text"
+    TO_DATE = "to date"
+    BUCKET = "width_bucket"  # value, low, high, number: 1 to number, the ends taking what is beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of one of the relations of a question."""
+
+    relation: str
+    name: str
+    type: ColumnType
+    range: Range | None = None
+    """Public bounds, of the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that stands in the question."""
+
+    value: Scalar
+    type: ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operation on values."""
+
+    operation: Operation
+    arguments: tuple[Expression, ...]
+    type: ColumnType
+
+
+Expression: TypeAlias = Field | Constant | Apply
+
+
+def fields_of(expression: Expression) -> set[Field]:
+    """The columns that an expression is made from."""
+    match expression:
+        case Field():
+            return {expression}
+        case Constant():
+            return set()
+        case Apply(arguments=arguments):
+            return set().union(*(fields_of(argument) for argument in arguments))
+
+
+def range_of(expression: Expression) -> Range | None:
+    """Between which numbers the value publicly lies, if that is known; nothing private rests on it.
+
+    Values are moved into this range before they are summed, so a range that is too narrow costs accuracy alone.
+    """
+    match expression:
+        case Field(range=known):
+            return known
+        case Constant(value=bool()):
+            return None
+        case Constant(value=int() | Fraction() as value):
+            return Fraction(value), Fraction(value)
+        case Constant():
+            return None
+        case Apply(operation=operation, arguments=arguments):
+            return _range_of_operation(operation, arguments)
+
+
+def _range_of_operation(operation: Operation, arguments: tuple[Expression, ...]) -> Range | None:
+    match operation:
+        case Operation.LEAST | Operation.GREATEST:
+            return _range_of_extreme(operation, [range_of(each) for each in arguments], arguments)
+        case Operation.CASE:
+            return _hull([*arguments[1::2], arguments[-1]])
+        case Operation.COALESCE | Operation.NULL_IF:
+            return _hull(list(arguments) if operation is Operation.COALESCE else [arguments[0]])
+        case Operation.BUCKET:
+            number = arguments[3]
+            return (
+                (Fraction(1), Fraction(number.value))
+                if isinstance(number, Constant) and isinstance(number.value, int)
+                else None
+            )
+        case Operation.HOUR:
+            return Fraction(0), Fraction(23)
+        case Operation.MONTH:
+            return Fraction(1), Fraction(12)
+        case Operation.DAY:
+            return Fraction(1), Fraction(31)
+    known = [range_of(argument) for argument in arguments]
+    ranges = [each for each in known if each is not None]
+    if len(ranges) < len(known) or not ranges:
+        return None
+    return _range_of_arithmetic(operation, ranges, arguments)
+
+
+def _range_of_arithmetic(operation: Operation, ranges: list[Range], arguments: tuple[Expression, ...]) -> Range | None:
+    (a, b), (c, d) = ranges[0], ranges[-1]
+    match operation:
+        case Operation.TO_REAL:
+            return a, b
+        case Operation.FLOOR | Operation.CEILING | Operation.TO_INTEGER:
+            return Fraction(a.__floor__()), Fraction(b.__ceil__())
+        case Operation.ADD:
+            return a + c, b + d
+        case Operation.SUBTRACT:
+            return a - d, b - c
+        case Operation.MULTIPLY:
+            corners = [a * c, a * d, b * c, b * d]
+            return min(corners), max(corners)
+        case Operation.DIVIDE if c > 0 or d < 0:
+            corners = [a / c, a / d, b / c, b / d]
+            return min(corners), max(corners)
+        case Operation.ABSOLUTE:
+            return (Fraction(0) if a <= 0 <= b else min(abs(a), abs(b))), max(abs(a), abs(b))
+        case Operation.MODULO if a >= 0 and isinstance(arguments[1], Constant):
+            return Fraction(0), c - 1
+    return None
+
+
+def _range_of_extreme(
+    operation: Operation, known: list[Range | None], arguments: tuple[Expression, ...]
+) -> Range | None:
+    """Of CLAMP, which is GREATEST(LEAST(x, high), low): one bound may come from each."""
+    if operation is Operation.GREATEST and len(arguments) == 2 and isinstance(arguments[0], Apply):
+        inner = arguments[0]
+        low, bounds = known[1], [range_of(each) for each in inner.arguments]
+        if inner.operation is Operation.LEAST and len(bounds) == 2 and bounds[1] is not None and low is not None:
+            own = bounds[0]
+            top = bounds[1][1] if own is None else min(own[1], bounds[1][1])
+            bottom = low[0] if own is None else max(own[0], low[0])
+            return (bottom, top) if bottom <= top else low
+    ranges = [each for each in known if each is not None]
+    if len(ranges) < len(known):
+        return None
+    pick = min if operation is Operation.LEAST else max
+    return pick(low for low, _ in ranges), pick(high for _, high in ranges)
+
+
+def _hull(values: list[Expression]) -> Range | None:
+    """The smallest range around all of them; NULL needs none."""
+    known = [range_of(each) for each in values if not (isinstance(each, Constant) and each.value is None)]
+    ranges = [each for each in known if each is not None]
+    if len(ranges) < len(known) or not ranges:
+        return None
+    return min(low for low, _ in ranges), max(high for _, high in ranges)

@@ -1,0 +1,212 @@
+"""Opening data: from a path or a frame to a private database with its budget."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from indistinct.composition.filters import BasicRule, ConcentratedRule
+from indistinct.errors import InvalidParameter
+from indistinct.ledger import Budget as LedgerBudget
+from indistinct.ledger import Ledger
+from indistinct.numbers import read_number
+from indistinct.queries.database import PrivateDatabase
+from indistinct.queries.duckdb_engine import DuckDBEngine
+from indistinct.queries.engine import Engine
+from indistinct.queries.policy import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
+
+__all__ = ["open"]
+
+
+def open(  # noqa: A001  # said as indistinct.open
+    source: object = None,
+    *,
+    unit: str | Row | None = None,
+    epsilon: object = None,
+    delta: object = None,
+    policy: Policy | None = None,
+    ledger: Ledger | str | Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    groups: int = 1,
+    rows: int = 1,
+    questions: int = 10,
+    seconds: float = 600.0,
+    engine: Engine | None = None,
+) -> PrivateDatabase:
+    """A private database over a file, a frame, or several of them by the names of a policy's tables.
+
+    `source` is the path of a Parquet, CSV or DuckDB file, an Arrow table (anything with `__arrow_c_stream__`), a frame
+    of pandas or polars, or a mapping from names of tables to these. `unit` names the column that says whose row it is
+    (rows where it is NULL are left out), or is `indistinct.ROW` where each row is a unit of its own: there is no
+    default. `groups` and `rows` are how many groups of an answer one unit counts in, and with how many rows in each.
+
+    The budget is (epsilon, delta) for all answers together, in zero-concentrated privacy, or in epsilon where delta is
+    0; half of delta is set aside for private keys of groups. It lives in a ledger. For files that is a file beside the
+    (first) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates it
+    where there is none; without `epsilon` it must be there already; one with another budget is refused. For frames the
+    ledger is temporary, unless `ledger` names one: the budget is then forgotten when the database is closed, and
+    whoever opens the frame again starts anew.
+
+    `policy` is the owner's, and then decides what it says; columns and types are otherwise those of the data, which
+    are thereby declared public.
+    """
+    sources = _sources(source, policy, name)
+    wanted = _wanted(epsilon, delta, policy)
+    types = (
+        {each.name: {column: kind.type for column, kind in each.columns.items()} for each in policy.tables}
+        if policy
+        else {}
+    )
+    opened: Engine = engine if engine is not None else DuckDBEngine(sources, types=types)
+    closing: list[Callable[[], object]] = []
+    try:
+        decided = policy or _undeclared(opened, sources, unit, wanted, groups, rows)
+        _check(decided, opened, unit)
+        private = next(table for table in decided.tables if isinstance(table, PrivateTable))
+        dataset = name or private.name
+        book = _ledger(ledger, sources, dataset, wanted, decided, closing)
+    except BaseException:
+        opened.close()
+        for close in closing:
+            close()
+        raise
+    return PrivateDatabase(dataset, decided, opened, book, analyst, questions, seconds, closing)
+
+
+def _sources(source: object, policy: Policy | None, name: str | None) -> dict[str, object]:
+    if isinstance(source, Mapping):
+        found = {str(table): each for table, each in source.items()}
+    elif source is None and policy is not None:
+        found = {table.name: table.source for table in policy.tables if table.source is not None}
+    elif policy is not None:
+        first = next(table for table in policy.tables if isinstance(table, PrivateTable))
+        found = {first.name: source}
+    else:
+        found = {name or (Path(source).stem if isinstance(source, str | Path) else "data"): source}
+    if not found or any(each is None for each in found.values()):
+        raise InvalidParameter("source", source, "be a path, a frame, or a mapping from names of tables to these")
+    if policy is not None:
+        missing = [table.name for table in policy.tables if table.name not in found]
+        if missing:
+            raise InvalidParameter("source", sorted(found), f"hold the policy's table {missing[0]!r}")
+        return {table.name: found[table.name] for table in policy.tables}
+    return found
+
+
+def _wanted(epsilon: object, delta: object, policy: Policy | None) -> Budget | None:
+    if epsilon is None:
+        if delta is not None:
+            raise InvalidParameter("epsilon", epsilon, "be given with delta")
+        return policy.budget if policy is not None else None
+    level, failing = read_number("epsilon", epsilon), read_number("delta", 0 if delta is None else delta)
+    return Budget(epsilon=level, delta=failing)
+
+
+def _undeclared(
+    engine: Engine, sources: Mapping[str, object], unit: str | Row | None, wanted: Budget | None, groups: int, rows: int
+) -> Policy:
+    if len(sources) != 1:
+        raise InvalidParameter("policy", None, "be given for several tables")
+    table = next(iter(sources))
+    columns = engine.columns(table)
+    if unit is None:
+        raise InvalidParameter(
+            "unit",
+            unit,
+            "name the column that says whose row it is",
+            instead=f"There are: {', '.join(list(columns)[:20])}. "
+            "If each row is a person of its own, say unit=indistinct.ROW.",
+        )
+    named = unit
+    if isinstance(unit, str) and unit not in columns:
+        named = next((column for column in columns if column.casefold() == unit.casefold()), unit)
+    private = PrivateTable(
+        name=table,
+        unit=named,
+        columns={column: Column(type=kind) for column, kind in columns.items()},
+        contribution=Contribution(groups=groups, rows=rows),
+    )
+    return Policy(tables=(private,), budget=wanted or Budget(epsilon=1))
+
+
+def _check(policy: Policy, engine: Engine, unit: str | Row | None) -> None:
+    for table in policy.tables:
+        found = engine.columns(table.name)
+        for name, column in table.columns.items():
+            if name not in found:
+                raise InvalidParameter(
+                    "policy",
+                    name,
+                    f"name columns of table {table.name!r}",
+                    instead=f"It has: {', '.join(list(found)[:20])}.",
+                )
+            if not _fits(found[name], column.type):
+                raise InvalidParameter("policy", column.type, f"say of {name!r} what it is: {found[name]}")
+        if unit is not None and isinstance(table, PrivateTable) and table.unit != unit:
+            raise InvalidParameter("unit", unit, f"be that of the policy, {table.unit!r}")
+
+
+def _fits(found: ColumnType, declared: ColumnType) -> bool:
+    return found == declared or (found == "integer" and declared == "real")
+
+
+def _ledger(
+    ledger: Ledger | str | Path | None,
+    sources: Mapping[str, object],
+    dataset: str,
+    wanted: Budget | None,
+    policy: Policy,
+    closing: list[Callable[[], object]],
+) -> Ledger:
+    if isinstance(ledger, Ledger):
+        return ledger
+    paths = [each for each in sources.values() if isinstance(each, str | Path)]
+    if ledger is None and len(paths) < len(sources):
+        folder = tempfile.TemporaryDirectory(prefix="indistinct-")
+        closing.append(folder.cleanup)
+        ledger = Path(folder.name) / "temporary.ledger"
+    address = str(ledger) if ledger is not None else f"{Path(paths[0]).expanduser().resolve()}.ledger"
+    exists = "://" in address or Path(address).exists()
+    if wanted is None and not exists:
+        raise InvalidParameter(
+            "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
+        )
+    budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
+    book = Ledger.open(address) if exists else Ledger.create(address, *budgets)
+    closing.append(book.close)
+    if exists and budgets:
+        _check_budgets(book, dataset, budgets)
+    return book
+
+
+def _budget(dataset: str, wanted: Budget, analyst: str = "") -> LedgerBudget:
+    rule: BasicRule | ConcentratedRule
+    if wanted.delta == 0:
+        rule = BasicRule(wanted.epsilon, 0)
+    else:
+        rule = ConcentratedRule.of_claim(wanted.epsilon, wanted.delta, black_box=read_number("delta", wanted.delta) / 2)
+    return LedgerBudget(dataset, rule, analyst=analyst)
+
+
+def _analysts(dataset: str, policy: Policy) -> list[LedgerBudget]:
+    """One for every analyst, as a ledger wants it if there is one for any."""
+    return [_budget(dataset, each.budget or policy.budget, each.name) for each in policy.analysts]
+
+
+def _check_budgets(book: Ledger, dataset: str, budgets: list[LedgerBudget]) -> None:
+    known = {standing.budget.name: standing.budget for standing in book.standings()}
+    for budget in budgets:
+        own = known.get(budget.name)
+        if own is None:
+            if dataset in {each.dataset for each in known.values()} and not budget.analyst:
+                raise InvalidParameter("the ledger", budget.name, "hold the budget of this data set")
+            book.add(budget)
+        elif own.encode() != budget.encode():
+            raise InvalidParameter(
+                "epsilon and delta",
+                budget.name,
+                "be those of the budget that is in the ledger already",
+                instead="Leave them out to go on with it.",
+            )

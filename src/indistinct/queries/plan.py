@@ -1,0 +1,92 @@
+"""The plan of a question: all that will be asked of an engine, and all that is made from its answer."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from indistinct.queries.expressions import Expression, Field
+from indistinct.queries.measures import Cells, Measure
+from indistinct.queries.policy import Contribution, Key, Row
+from indistinct.queries.relations import Relation
+from indistinct.queries.results import Outcome
+
+__all__ = ["GroupKey", "Ordering", "Output", "Plan", "QuantileSet"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """What rows are grouped by; `public` are all its values, where they are declared."""
+
+    expression: Expression
+    public: tuple[Key, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileSet:
+    """Quantiles of one column, selected together from its cells."""
+
+    cells: Cells
+    shares: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of the answer."""
+
+    name: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """By what rows are ordered."""
+
+    outcome: Outcome
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question that may be asked of an engine; equal plans are equal questions."""
+
+    table: str
+    """The private table, for messages."""
+    relation: Relation
+    where: Expression | None
+    unit: Field | Row
+    keys: tuple[GroupKey, ...]
+    contribution: Contribution
+    measures: tuple[Measure, ...]
+    quantiles: tuple[QuantileSet, ...]
+    outputs: tuple[Output, ...]
+    having: Outcome | None = None
+    order: tuple[Ordering, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    @property
+    def public(self) -> bool:
+        """Whether all groups are known beforehand (one group, where there is no GROUP BY)."""
+        return all(key.public is not None for key in self.keys)
+
+    @property
+    def groups(self) -> int:
+        """In how many groups one unit can be."""
+        if not self.public:
+            return self.contribution.groups
+        return min(self.contribution.groups, math.prod(len(key.public or ()) for key in self.keys))
+
+    def public_groups(self) -> Iterator[tuple[Key, ...]]:
+        """All groups, where they are public, in the order in which they were declared."""
+        return itertools.product(*(key.public or () for key in self.keys))
+
+    def fingerprint(self) -> str:
+        """Of what the engine is asked and what is selected, whatever is made of it afterwards."""
+        asked = replace(self, outputs=(), having=None, order=(), limit=None, offset=0)
+        return hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,60 @@
+r"""Quantiles from the cells of a public grid, each by the exponential mechanism (Dwork and Roth, section 3.4).
+
+A cell loses what is missing for it to hold the quantile q: with weight A below it, B above it and C in it,
+max(0, (1 - q) A - q (B + C), q B - (1 - q) (A + C)). One unit adds a weight of at most R rows to some cells, and so
+changes the loss of any cell by at most R max(q, 1 - q). The grid is public, so the cells are candidates that do not
+depend on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from indistinct.mechanisms import ExponentialMechanism, PermuteAndFlip
+from indistinct.queries.measures import CELL_WEIGHT, Cells
+
+__all__ = ["cell_value", "losses", "rank_error", "select_quantile"]
+
+
+def losses(weights: Sequence[int], share: Fraction) -> list[int]:
+    """Of every cell, times the share's denominator: whole numbers, exactly.
+
+    >>> losses([1, 1, 1], Fraction(1, 2))
+    [1, 0, 1]
+    """
+    p, d = share.numerator, share.denominator
+    total, below, found = sum(weights), 0, []
+    for weight in weights:
+        above = total - below - weight
+        found.append(max(0, (d - p) * below - p * (above + weight), p * above - (d - p) * (below + weight)))
+        below += weight
+    return found
+
+
+def select_quantile(weights: Sequence[int], share: Fraction, epsilon: Fraction, rows: int, *, pure: bool) -> int:
+    """A cell that holds the quantile, or nearly; costs epsilon.
+
+    For a pure guarantee permute-and-flip is used, whose error is at most the exponential mechanism's.
+    """
+    mechanism = _mechanism(share, epsilon, rows, pure=pure)
+    told = losses(weights, share)
+    exact = max(told) < 2**53
+    return mechanism.release([float(-loss) if exact else Fraction(-loss) for loss in told])
+
+
+def rank_error(share: Fraction, epsilon: Fraction, rows: int, cells: int, level: Fraction, *, pure: bool) -> float:
+    """How many rows the chosen cell is from holding the quantile at most, with such a probability."""
+    found = _mechanism(share, epsilon, rows, pure=pure).accuracy(1 - level, candidates=cells)
+    return float(found.alpha) / (CELL_WEIGHT * share.denominator)
+
+
+def cell_value(cells: Cells, index: int) -> float:
+    """The middle of a cell; of whole numbers, the number."""
+    width = (Fraction(cells.high) - Fraction(cells.low)) / cells.number
+    return float(Fraction(cells.low) + width * index + width / 2)
+
+
+def _mechanism(share: Fraction, epsilon: Fraction, rows: int, *, pure: bool) -> ExponentialMechanism | PermuteAndFlip:
+    change = CELL_WEIGHT * rows * max(share.numerator, share.denominator - share.numerator)
+    return PermuteAndFlip(epsilon, change) if pure else ExponentialMechanism(epsilon, change)

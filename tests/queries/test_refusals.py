@@ -1,0 +1,241 @@
+"""What is refused: everything that is not understood, with its place and what to write instead."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sqlglot
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from indistinct.errors import InvalidParameter
+from indistinct.queries import Column, QueryRefused
+from indistinct.queries.engine import Engine
+from indistinct.queries.planner import Wishes, plan_question
+from indistinct.queries.reading import read_statement
+from indistinct.queries.statement import statement_of
+from tests.queries.engines import duckdb_of, policy
+from tests.queries.test_sensitivity import QUESTIONS, database
+
+REFUSED = {
+    # the question: what is underlined, and a word of the repair or the reason
+    "SELECT MAX(cost) FROM visits": ("MAX(cost)", "QUANTILE(cost, 0.99)"),
+    "SELECT MIN(days) FROM visits": ("MIN(days)", "QUANTILE(days, 0.01)"),
+    "SELECT * FROM visits": ("*", "COUNT(*)"),
+    "SELECT cost FROM visits": ("cost", "Aggregate"),
+    "SELECT ward, cost FROM visits GROUP BY ward": ("cost", "GROUP BY"),
+    "SELECT SUM(days) FROM visits": ("days", "CLAMP(days"),
+    "SELECT MEDIAN(days) FROM visits": ("days", "CLAMP(days"),
+    "SELECT SUM(ward) FROM visits": ("ward", "text"),
+    "SELECT COUNT(*) OVER () FROM visits": ("COUNT(*)", "GROUP BY"),
+    "SELECT ward, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY ward": (
+        "RANK() OVER (ORDER BY COUNT(*))",
+        "Window",
+    ),
+    "SELECT COUNT(DISTINCT ward) FROM visits": ("COUNT(DISTINCT ward)", "COUNT(DISTINCT who)"),
+    "SELECT DISTINCT ward FROM visits": (None, "DISTINCT"),
+    "SELECT who, COUNT(*) FROM visits GROUP BY who": ("who", "unit of privacy"),
+    "SELECT cost, COUNT(*) FROM visits GROUP BY cost": ("cost", "WIDTH_BUCKET"),
+    "SELECT COUNT(*) FROM visits GROUP BY ROLLUP (ward)": (None, "ROLLUP"),
+    "SELECT COUNT(*) FROM visits WHERE random() < 0.5": ("random", "same"),
+    "SELECT COUNT(*) FROM visits WHERE day < CURRENT_DATE": (None, "same"),
+    "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)": (None, "FROM"),
+    "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM people WHERE id = v.who)": (None, "FROM"),
+    "SELECT COUNT(*) FROM visits WHERE ward IN (SELECT town FROM people)": (None, "IN"),
+    "SELECT COUNT(*) FROM visits WHERE ward = 3": ("3", "type"),
+    "SELECT COUNT(*) FROM visits WHERE day = '31.1.2020'": ("'31.1.2020'", "2026-01-31"),
+    "SELECT COUNT(*) FROM visits WHERE cost": ("cost", "Compare"),
+    "SELECT COUNT(*) FROM visits WHERE ward LIKE 'a\\'": (None, "backslash"),
+    "SELECT COUNT(*) FROM visits WHERE my_function(cost) > 1": ("my_function(cost)", "MY_FUNCTION"),
+    "SELECT COUNT(*) FROM read_csv('/etc/passwd')": ("read_csv('/etc/passwd')", "visits"),
+    "SELECT COUNT(*) FROM '/etc/passwd'": (None, "visits"),
+    "SELECT COUNT(*) FROM information_schema.tables": (None, "not understood"),
+    "SELECT COUNT(*) FROM nowhere": ("nowhere", "visits, people, towns"),
+    "SELECT COUNT(nothing) FROM visits": ("nothing", "who, ward"),
+    "SELECT COUNT(*) FROM towns": (None, "private"),
+    "SELECT COUNT(*) FROM visits v JOIN people p ON v.ward = p.town": ("people p", "unit of privacy"),
+    "SELECT COUNT(*) FROM visits v JOIN people p ON v.who = p.id OR TRUE": ("people p", "unit of privacy"),
+    "SELECT COUNT(*) FROM visits, people": ("people", "ON or USING"),
+    "SELECT COUNT(*) FROM towns LEFT JOIN people USING (town)": ("people", "Turn"),
+    "SELECT COUNT(*) FROM visits v FULL JOIN people p ON v.who = p.id": ("people p", "LEFT JOIN"),
+    "SELECT AVG(CLAMP(t, 0, 9)) FROM (SELECT ward, SUM(cost) AS t FROM visits GROUP BY ward) s": ("ward", "'who'"),
+    "SELECT AVG(CLAMP(c, 0, 9)) FROM (SELECT COUNT(*) AS c FROM visits) s": ("COUNT(*)", "unit"),
+    "SELECT SUM(CLAMP(cost, 9, 3)) FROM visits": (None, "CLAMP(..., 3, 9)"),
+    "SELECT QUANTILE(cost, 2) FROM visits": ("2", "between 0 and 1"),
+    "DELETE FROM visits": (None, "SELECT"),
+    "DROP TABLE visits": (None, "SELECT"),
+    "ATTACH 'x.db'": (None, "SELECT"),
+    "COPY visits TO 'x.csv'": (None, "SELECT"),
+    "SELECT COUNT(*) FROM visits; SELECT 1": (None, "One question"),
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM people": (None, "SELECT"),
+    "SELECT COUNT(*) FROM visits LIMIT ALL": (None, ""),
+    "SELECT COUNT(*) FROM visits USING SAMPLE 10": (None, ""),
+    "SELECT COUNT(*) FROM visits TABLESAMPLE (10 PERCENT)": (None, ""),
+    "SELECT COUNT(*) FROM visits QUALIFY TRUE": (None, "QUALIFY"),
+    "SELECT COUNT(*) FROM visits WITH ERROR x AT 3": (None, "WITH ERROR 10 AT 95%"),
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(noise=0) COUNT(*) FROM visits": (None, "epsilon"),
+    "SELECT": (None, ""),
+    "": (None, ""),
+    "hello": (None, ""),
+    "SELECT COUNT(*) FROM visits WHERE (((": (None, "SQL"),
+    "SELECT COUNT(*) FROM visits WHERE ward = $1": (None, ""),
+    "SELECT COUNT(*) FROM visits WHERE cost > 1e400": (None, "1e150"),
+    "WITH v AS (SELECT * FROM v) SELECT COUNT(*) FROM v": (None, "itself"),
+    "SELECT COUNT(*) FROM visits GROUP BY 3": ("3", "SELECT"),
+    "SELECT COUNT(*) FROM visits GROUP BY WIDTH_BUCKET(cost, 1)": ("WIDTH_BUCKET(cost, 1)", "written out"),
+    "SELECT STRING_AGG(ward, ',') FROM visits": (None, ""),
+    "SELECT ARRAY_AGG(ward) FROM visits": (None, ""),
+}
+
+
+@pytest.mark.parametrize("question", REFUSED)
+def test_is_refused_with_its_place_and_a_repair(question: str) -> None:
+    marked, said = REFUSED[question]
+    with pytest.raises(QueryRefused) as refused:
+        plan_question(read_statement(question), policy())
+    told = refused.value
+    assert said in told.sentence
+    if marked is not None:
+        assert told.position is not None
+        assert question[slice(*told.position)] == marked
+        assert str(told).splitlines()[-1].strip("^ ") == ""
+    assert pickle.loads(pickle.dumps(told)).args == told.args  # noqa: S301  # our own bytes
+
+
+def test_bounds_are_only_narrowed() -> None:
+    rules = policy(groups=2, rows=3)
+    wide = plan_question(
+        read_statement("SELECT ward, SUM(CLAMP(cost, -1000, 9999)) FROM visits GROUP BY ward"),
+        rules,
+        Wishes(groups=99, rows=99),
+    )
+    assert (wide.contribution.groups, wide.contribution.rows) == (2, 3)
+    assert (wide.measures[0].of.low, wide.measures[0].of.high) == (-10, 50)  # type: ignore[union-attr]
+    narrow = plan_question(
+        read_statement("SELECT ward, SUM(CLAMP(cost, 0, 5)) FROM visits GROUP BY ward"), rules, Wishes(groups=1, rows=1)
+    )
+    assert (narrow.contribution.groups, narrow.contribution.rows) == (1, 1)
+    assert (narrow.measures[0].of.low, narrow.measures[0].of.high) == (0, 5)  # type: ignore[union-attr]
+    with pytest.raises(InvalidParameter, match="one of the policy's keys"):
+        plan_question(
+            read_statement("SELECT ward, COUNT(*) FROM visits GROUP BY ward"),
+            policy(keys=True),
+            Wishes(keys={"ward": ["z"]}),
+        )
+
+
+def test_sums_that_are_asked_for_twice_are_measured_once() -> None:
+    plan = plan_question(
+        read_statement("SELECT AVG(cost), COUNT(cost), SUM(cost), AVG(CLAMP(cost, -10, 50)) FROM visits"), policy()
+    )
+    assert len(plan.measures) == 2
+
+
+VOCABULARY = """
+SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON USING WITH AS AND OR NOT NULL IS IN LIKE CASE WHEN THEN END
+COUNT(*) SUM( AVG( CLAMP( QUANTILE( DISTINCT ( ) , * = < > + - / % . ; -- /* */ ' \" ` $1 ? :a [ ] { } || :: visits
+people towns who ward cost days day urgent id town canton 0 1 1.5 'a' '2020-01-01' 'it''s' TRUE FILTER OVER PIVOT UNION
+LATERAL UNNEST VALUES ROLLUP WIDTH_BUCKET( CAST( AS INTEGER INTERVAL EXTRACT( ERROR 95% x'00' é
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
+
+
+def words_of(question: str) -> list[str]:
+    return question.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A question that is answered, with some words changed."""
+    words = words_of(draw(st.sampled_from(sorted(QUESTIONS.values()))))
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(words)))
+        words[place : place + draw(st.integers(0, 2))] = draw(st.lists(WORDS, max_size=2))
+    return " ".join(words)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return duckdb_of(database(11))
+
+
+def check(text: str, engine: Engine) -> bool:
+    """Whether it is answered; anything but a refusal or an answer is an error."""
+    try:
+        plan = plan_question(read_statement(text), policy())
+    except QueryRefused:
+        return False
+    statement = statement_of(plan, "duckdb", 1)
+    parsed = sqlglot.parse(statement, read="duckdb")
+    assert len(parsed) == 1
+    assert isinstance(parsed[0], exp.Query)
+    named = {table.name for table in parsed[0].find_all(exp.Table)} - {
+        each.alias for each in parsed[0].find_all(exp.CTE)
+    }
+    assert named <= {"visits", "people", "towns"}
+    for dialect in ("spark", "postgres"):
+        statement_of(plan, dialect, 1)
+    engine.run(statement, seconds=60)  # and no row makes it fail
+    return True
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mutated())
+def test_changed_questions_are_answered_or_refused(engine: Engine, text: str) -> None:
+    check(text, engine)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join)))
+def test_anything_is_answered_or_refused(engine: Engine, text: str) -> None:
+    check(text, engine)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20))
+def test_a_literal_stays_a_literal(engine: Engine, text: str) -> None:
+    quoted = "'" + text.replace("'", "''") + "'"
+    question = f"SELECT COUNT(*) FROM visits WHERE ward = {quoted}"
+    try:
+        plan = plan_question(read_statement(question), policy())
+    except QueryRefused:
+        return
+    for dialect in ("duckdb", "postgres", "spark"):
+        parsed = sqlglot.parse_one(statement_of(plan, dialect, 1), read=dialect)
+        told = [literal.this for literal in parsed.find_all(exp.Literal) if literal.is_string]
+        assert text in told
+    engine.run(statement_of(plan, "duckdb", 1), seconds=60)
+
+
+def test_every_question_of_the_suite_is_answered(engine: Engine) -> None:
+    for question in QUESTIONS.values():
+        assert check(question, engine)
+
+
+def test_too_deep_and_too_long_is_refused() -> None:
+    for text in (
+        "SELECT " + "(" * 5000 + "1",
+        "SELECT COUNT(*) FROM visits WHERE " + "NOT " * 3000 + "urgent",
+        "x" * 200_000,
+        "SELECT COUNT(*) FROM visits WHERE " + " AND ".join(["urgent"] * 4000),
+    ):
+        with pytest.raises(QueryRefused):
+            plan_question(read_statement(text), policy())
+
+
+def test_the_owner_chooses_the_step_of_a_sum() -> None:
+    rules = policy()
+    visits = rules.tables[0]
+    priced = replace(
+        visits, columns={**visits.columns, "cost": Column(type="real", low=0, high=50, step=Fraction(1, 20))}
+    )
+    plan = plan_question(
+        read_statement("SELECT SUM(c) FROM (SELECT who, cost AS c FROM visits) AS s"),
+        replace(rules, tables=(priced, *rules.tables[1:])),
+    )
+    assert plan.measures[0].of.step == Fraction(1, 20)  # type: ignore[union-attr]
+    assert plan.measures[0].of.largest == 1000  # type: ignore[union-attr]

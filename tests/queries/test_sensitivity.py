@@ -1,0 +1,253 @@
+"""No unit changes what an engine returns by more than is claimed: by brute force, for every aggregate, bound and join.
+
+For random small databases, every unit is removed in turn, and the exact whole numbers, before any noise, are compared.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from indistinct.queries.measures import CELL_WEIGHT, change
+from indistinct.queries.plan import Plan
+from indistinct.queries.planner import plan_question
+from indistinct.queries.policy import Policy
+from indistinct.queries.quantiles import losses
+from indistinct.queries.reading import read_statement
+from indistinct.queries.release import Exact, exact_of
+from indistinct.queries.statement import statement_of
+from tests.queries.engines import ENGINES, Rows, policy
+
+QUESTIONS = {
+    "counts": "SELECT ward, COUNT(*), COUNT(cost), COUNT(DISTINCT who) FROM visits GROUP BY ward",
+    "no groups": "SELECT COUNT(*), SUM(cost), COUNT(DISTINCT who) FROM visits",
+    "sums": "SELECT ward, SUM(cost), SUM(CLAMP(days, -3, 7)) FROM visits GROUP BY ward",
+    "moments": "SELECT ward, AVG(cost), VARIANCE(cost), STDDEV(CLAMP(days, 0, 30)) FROM visits GROUP BY ward",
+    "several keys": "SELECT ward, day, urgent, COUNT(*), SUM(cost) FROM visits GROUP BY 1, 2, 3",
+    "buckets": "SELECT WIDTH_BUCKET(cost, 0, 40, 4) AS b, COUNT(*), SUM(cost) FROM visits GROUP BY b",
+    "quantiles": "SELECT ward, QUANTILE(cost, [0.1, 0.5]), MEDIAN(CLAMP(days, 0, 9)) FROM visits GROUP BY ward",
+    "where": "SELECT ward, SUM(cost) FROM visits WHERE days / 2 > 1 OR NOT urgent GROUP BY ward",
+    "filters": (
+        "SELECT COUNT(*) FILTER (WHERE urgent), SUM(cost) FILTER (WHERE days > 2), COUNT_IF(days = 3) FROM visits"
+    ),
+    "expressions": (
+        "SELECT SUM(CLAMP(cost * days - 5 / days, -20, 20)), SUM(CASE WHEN urgent THEN 3 ELSE -2 END) FROM visits"
+    ),
+    "public join": "SELECT canton, COUNT(*) FROM people JOIN towns USING (town) GROUP BY canton",
+    "private join": (
+        "SELECT town, COUNT(*), SUM(cost) FROM visits v JOIN people p ON v.who = p.id AND v.days > 1 GROUP BY town"
+    ),
+    "left join": (
+        "SELECT canton, SUM(cost) FROM visits LEFT JOIN people ON who = id LEFT JOIN towns USING (town) GROUP BY canton"
+    ),
+    "sub-query": "SELECT w, SUM(c) FROM (SELECT who, ward AS w, cost AS c FROM visits WHERE days > 0) AS s GROUP BY w",
+    "per unit": (
+        "SELECT ward, SUM(CLAMP(total, 0, 60)), COUNT(*) FROM "
+        "(SELECT who, ward, SUM(days) AS total, MAX(cost) AS top FROM visits GROUP BY who, ward) AS s GROUP BY ward"
+    ),
+    "sums per unit": (
+        "SELECT SUM(CLAMP(a, 0, 9)), SUM(CLAMP(b, -5, 5)), AVG(CLAMP(c, 0, 9)) FROM (SELECT who, SUM(cost * 1e10) AS a,"
+        " AVG(cost) AS b, SUM(days * cost) AS c FROM visits GROUP BY who) AS s"
+    ),
+    "named": "WITH big AS (SELECT * FROM visits WHERE cost > 0) SELECT ward, AVG(cost) FROM big GROUP BY ward",
+}
+BOUNDS = [(1, 1), (1, 3), (2, 2), (3, 1)]
+
+
+def database(seed: int) -> dict[str, Rows]:
+    """Few units, many ties, and everything that a column may hold."""
+    chance = random.Random(seed)  # noqa: S311  # a test's own rows
+    costs = [None, math.nan, math.inf, -math.inf, 1e308, -1e308, 0.1, 50.0, -10.0, 7.5, 49.99]
+    visits = [
+        (
+            chance.choice([1, 1, 1, 2, 3, 4, None]),
+            chance.choice(["a", "b", "c", None, "it's; --"]),
+            chance.choice(costs),
+            chance.choice([None, -(2**63), 2**63 - 1, 0, 1, 2, 3, 5]),
+            chance.choice([None, date(2020, 1, 1), date(1, 1, 1), date(9999, 12, 31)]),
+            chance.choice([None, True, False]),
+        )
+        for _ in range(chance.randrange(1, 30))
+    ]
+    towns = ["x", "y", None]
+    people = [
+        (i, chance.choice([None, 20, 70]), chance.choice(towns)) for i in (1, 1, 2, 3, None) if chance.random() < 0.9
+    ]
+    return {"visits": visits, "people": people, "towns": [("x", "A"), ("x", "B"), ("y", "A"), (None, "A")]}
+
+
+def without(tables: Mapping[str, Rows], unit: int) -> dict[str, Rows]:
+    """The neighbour in which one unit has no row."""
+    return {name: rows if name == "towns" else [row for row in rows if row[0] != unit] for name, rows in tables.items()}
+
+
+Change = Callable[[str], str]
+
+
+def planned(question: str, rules: Policy) -> Plan:
+    return plan_question(read_statement(question), rules)
+
+
+def exacts(engine: str, neighbours: Sequence[Mapping[str, Rows]], plan: Plan, change: Change = str) -> list[Exact]:
+    """What an engine returns for the same statement on each of several databases, which it holds side by side."""
+    together = {f"{name} {i}": rows for i, tables in enumerate(neighbours) for name, rows in tables.items()}
+    opened = ENGINES[engine](together)
+    statement = change(statement_of(plan, opened.dialect, 1))
+    names = "|".join(neighbours[0])
+    try:
+        told = [re.sub(rf'(FROM|JOIN) (["`])({names})\2', rf"\1 \2\3 {i}\2", statement) for i in range(len(neighbours))]
+        return [exact_of(plan, opened.run(each, seconds=60)) for each in told]
+    finally:
+        opened.close()
+
+
+def violations(plan: Plan, here: Exact, there: Exact) -> list[str]:  # noqa: C901  # one branch for each claim
+    """Every claim that two neighbours break."""
+    broken = []
+    groups = plan.groups
+    nothing = (0,) * len(plan.measures)
+    keys = set(here.units) | set(there.units)
+    moved = [key for key in keys if here.units.get(key, 0) != there.units.get(key, 0)]
+    if any(abs(here.units.get(key, 0) - there.units.get(key, 0)) > 1 for key in keys) or (
+        plan.keys and len(moved) > groups
+    ):
+        broken.append("units")
+    for index, measure in enumerate(plan.measures):
+        differences = [
+            abs(here.numbers.get(key, nothing)[index] - there.numbers.get(key, nothing)[index]) for key in keys
+        ]
+        most = change(measure, plan.contribution)
+        if max(differences, default=0) > most or sum(differences) > groups * most:
+            broken.append(f"measure {index}, l1")
+        if sum(each**2 for each in differences) > groups * most**2:
+            broken.append(f"measure {index}, l2")
+    for quantiles, left, right in zip(plan.quantiles, here.weights, there.weights, strict=True):
+        changed = 0
+        for key in set(left) | set(right):
+            grids = [[cells.get(key, {}).get(i, 0) for i in range(quantiles.cells.number)] for cells in (left, right)]
+            distance = sum(abs(a - b) for a, b in zip(*grids, strict=True))
+            changed += distance > 0
+            if distance > CELL_WEIGHT * plan.contribution.rows:
+                broken.append("cells")
+            for share in quantiles.shares:
+                most = CELL_WEIGHT * plan.contribution.rows * max(share.numerator, share.denominator - share.numerator)
+                pairs = zip(losses(grids[0], share), losses(grids[1], share), strict=True)
+                if any(abs(a - b) > most for a, b in pairs):
+                    broken.append("losses")
+        if changed > groups:
+            broken.append("cells of groups")
+    return broken
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_unit_changes_more_than_is_claimed(engine: str, name: str) -> None:
+    for seed, (groups, rows) in enumerate(BOUNDS):
+        plan = planned(QUESTIONS[name], policy(groups=groups, rows=rows))
+        tables = database(1000 * seed + len(name))
+        here, *fewer = exacts(engine, [tables, *(without(tables, unit) for unit in (1, 2, 3))], plan)
+        for there in fewer:
+            assert violations(plan, here, there) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_that_is_a_unit_changes_one_group(engine: str) -> None:
+    for question in ("counts", "sums", "moments", "quantiles", "several keys"):
+        text = QUESTIONS[question].replace(", COUNT(DISTINCT who)", "")
+        plan = planned(text, policy(row=True))
+        tables = database(7)
+        rows = tables["visits"]
+        fewer = [{**tables, "visits": [*rows[:place], *rows[place + 1 :]]} for place in range(0, len(rows), 3)]
+        here, *others = exacts(engine, [tables, *fewer], plan)
+        for there in others:
+            assert violations(plan, here, there) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_that_is_a_unit_stays_one_when_joined(engine: str) -> None:
+    plan = planned(
+        "SELECT canton, COUNT(*) FROM visits JOIN towns ON ward >= towns.town GROUP BY canton",
+        policy(row=True, groups=1),
+    )
+    rows: Rows = [(1, "z", 1.0, 1, None, True), (1, "z", 2.0, 1, None, True)]
+    tables: dict[str, Rows] = {"visits": rows, "people": [], "towns": [("x", "A"), ("x", "A"), ("y", "B")]}
+    here, there = exacts(engine, [tables, {**tables, "visits": rows[:1]}], plan)
+    assert violations(plan, here, there) == []
+    assert sum(here.units.values()) == 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "source",
+    [
+        "visits JOIN towns ON ward = town",
+        "(SELECT ward FROM visits) AS s JOIN towns ON s.ward = town",
+        "towns JOIN (SELECT ward AS w FROM (SELECT ward FROM visits) AS i) AS s ON w = town",
+    ],
+)
+def test_a_joined_row_counts_once(engine: str, source: str) -> None:
+    plan = planned(f"SELECT COUNT(*) FROM {source}", policy(row=True, rows=1))
+    tables: dict[str, Rows] = {"visits": [(1, "x", 1.0, 1, None, True)], "towns": [("x", "A"), ("x", "B"), ("x", "C")]}
+    here, there = exacts(engine, [tables, {**tables, "visits": []}], plan)
+    assert violations(plan, here, there) == []
+    assert here.numbers[()] == (1,)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_bounds_are_attained(engine: str) -> None:
+    """The claim is not only safe but exact: there are neighbours that differ by all of it."""
+    plan = planned("SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward", policy(groups=2, rows=3))
+    rows: Rows = [(1, ward, 1e9, 1, None, True) for ward in "abcd" for _ in range(5)]
+    (here,) = exacts(engine, [{"visits": rows}], plan)
+    assert len(here.units) == 2
+    for numbers in here.numbers.values():
+        assert numbers == tuple(change(measure, plan.contribution) for measure in plan.measures)
+
+
+FAULTS: dict[str, tuple[str, str]] = {
+    "groups are not bounded": (r'WHERE "place" <= \d+', ""),
+    "rows are not bounded": (r'CASE WHEN "n" > \d+ THEN \d+ ELSE "n" END', '"n"'),
+    "sums are not scaled down": (r'CASE WHEN "n1" > 2 THEN .*? ELSE "s1" END AS "b1"', '"s1" AS "b1"'),
+    "values are not clamped": (r'CASE WHEN "v0" >= .*? ELSE (TRY_CAST\(FLOOR.*? AS BIGINT\)) END', r"\1"),
+    "units are forgotten": (r'GROUP BY "u", "k0"', 'GROUP BY "u", "k0", "v0"'),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_caught(fault: str) -> None:
+    plan = planned("SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward", policy(groups=2, rows=2))
+    pattern, instead = FAULTS[fault]
+    assert re.search(pattern, statement_of(plan, "duckdb", 1))
+    rows: Rows = [(1, ward, cost, 1, None, True) for ward in "abcd" for cost in (500.0, 400.0, 30.0, 20.0)]
+    tables: dict[str, Rows] = {"visits": [*rows, (2, "a", 3.0, 1, None, True)]}
+    pair = [tables, without(tables, 1)]
+    assert violations(plan, *exacts("duckdb", pair, plan)) == []
+    assert violations(plan, *exacts("duckdb", pair, plan, lambda sound: re.sub(pattern, instead, sound))) != []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_numbers_are_those_of_arithmetic(engine: str) -> None:
+    """Against sums of fractions, where no bound is reached but that of values."""
+    tables = database(3)
+    plan = planned(
+        "SELECT ward, COUNT(*), COUNT(cost), SUM(cost), AVG(cost) FROM visits GROUP BY ward", policy(groups=9, rows=99)
+    )
+    (found,) = exacts(engine, [tables], plan)
+    step = next(measure.of.step for measure in plan.measures if hasattr(measure, "of"))
+
+    def moved(value: Any) -> Fraction | None:
+        return None if value is None or math.isnan(value) else Fraction(min(max(value, -10.0), 50.0))
+
+    for ward in {row[1] for row in tables["visits"] if row[0] is not None}:
+        values = [moved(row[2]) for row in tables["visits"] if row[1] == ward and row[0] is not None]
+        present = [value for value in values if value is not None]
+        count, known, total = found.numbers[(ward,)]
+        assert (count, known) == (len(values), len(present))
+        assert abs(total * step - sum(present)) <= len(present) * step / 2
