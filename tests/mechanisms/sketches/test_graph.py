@@ -72,11 +72,24 @@ def test_edges_of_ones_own_making_are_read_like_all_others() -> None:
         read_graph(made, 4)
 
 
+def test_the_order_in_which_networkx_met_the_nodes_is_forgotten() -> None:
+    """It is that of the edges: neighbours would be told apart by it."""
+    edges = [("carol", "dave"), ("alice", "bob"), ("bob", "carol"), ("alice", "dave")]
+    for some in (edges, edges[1:], edges[::-1]):
+        assert read_graph(nx.Graph(some), 4).names == ("alice", "bob", "carol", "dave")
+    whole = nx.Graph([(3, 1), (0, 2)])
+    assert read_graph(whole, 4).names is None
+    assert list(zip(*(side.tolist() for side in (read_graph(whole, 4).u, read_graph(whole, 4).v)), strict=True)) == [
+        (0, 2),
+        (1, 3),
+    ]
+
+
 @pytest.mark.parametrize(
     ("graph", "sentence"),
     [
-        (([0], [4]), "nodes from 0 to 3, but is 4"),
-        (([-1], [2]), "but is -1"),
+        (([0], [4]), "nodes from 0 to 3, but is 'another'"),
+        (([-1], [2]), "nodes from 0 to 3, but is 'another'"),
         (([0, 1], [2]), "lengths"),
         (([0.5], [2]), "whole numbers"),
         ((["a"], ["b"]), "whole numbers"),
@@ -102,7 +115,8 @@ def test_what_is_no_graph_is_refused(graph: Any, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a,b\nc,d\n", "0\n1\n", "0,1,2,3\n", "0,1\n2\n", "0.5,1\n", "0,nine\n", "u,v\n0,1\n-1,2\n", "0,9\n"]
+    "text",
+    ["a,b\nc,d\n", "0\n1\n", "0,1,2,3\n", "0,1\n2\n", "0.5,1\n", "0,nine\n", "0,1e300\n", "u,v\n0,1\n-1,2\n", "0,9\n"],
 )
 def test_files_that_hold_no_edges_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text(text)
@@ -113,7 +127,7 @@ def test_files_that_hold_no_edges_are_refused(text: str, tmp_path: Path) -> None
 def test_parquet_is_an_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "edges.parquet").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"indistinct\[parquet\]"):
+    with pytest.raises(MissingExtra, match=r"indistinct\[arrow\]"):
         read_edges(tmp_path / "edges.parquet", 4)
 
 

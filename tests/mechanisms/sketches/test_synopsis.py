@@ -174,6 +174,8 @@ def test_what_is_not_an_undamaged_synopsis_is_refused(synopsis: CutSynopsis, tmp
         ({"w": "1/0"}, "undamaged"),
         ({"w": "40"}, "undamaged"),
         ({"names": ["one"]}, "undamaged"),
+        ({"names": [["one"]] * 30}, "undamaged"),
+        ({"w": "1/1000"}, "undamaged"),
     ]
     for changes, sentence in wrong:
         with pytest.raises(InvalidParameter, match=sentence):

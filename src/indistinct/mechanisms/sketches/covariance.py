@@ -35,6 +35,7 @@ from indistinct.numbers.balls import ball, bracket_of, precision
 __all__ = ["CovarianceSketch", "CovarianceSynopsis"]
 
 _KIND = "covariance"
+_LEAST_SHARE = 10**6
 _MOST_COLUMNS = 20_000
 _SAFE = 1 - 2.0**-40
 _SLAB = 1 << 14
@@ -69,8 +70,13 @@ class CovarianceSketch:
             raise InvalidParameter("r", r, f"be at most {MOST_ROWS:,}")
         object.__setattr__(self, "columns", count)
         object.__setattr__(self, "r", rows)
-        object.__setattr__(self, "w", read_positive("w", w))
-        object.__setattr__(self, "bound", read_positive("bound", bound))
+        weight, longest = read_positive("w", w), read_positive("bound", bound)
+        if weight < longest / _LEAST_SHARE:
+            raise InvalidParameter(
+                "w", w, "be at least a millionth of the bound", instead="Less hides next to nothing."
+            )
+        object.__setattr__(self, "w", weight)
+        object.__setattr__(self, "bound", longest)
 
     @staticmethod
     def plan(
@@ -105,7 +111,9 @@ class CovarianceSketch:
         for block in _blocks(rows):
             gram += self._gram(block)
         w, d = float(self.w), self.columns
-        root = np.linalg.cholesky(gram + w**2 * np.identity(d))
+        # No eigenvalue is below w^2 but by rounding; unlike Cholesky's, this root exists whatever the data are.
+        squares, directions = np.linalg.eigh(gram + w**2 * np.identity(d))
+        root = directions * np.sqrt(np.maximum(squares, w**2))
         step = grid_for(w)
         drawn = normals(source, self.r * d).reshape(self.r, d).astype(np.float64) @ root.T
         return CovarianceSynopsis(self, np.clip(np.rint(drawn / step), -_LARGEST, _LARGEST).astype(np.int64))

@@ -13,6 +13,7 @@ from indistinct.mechanisms.sketches.graph import Edges, read_graph
 
 __all__ = ["read_edges"]
 
+_LARGEST_NODE = 2**53
 _COLUMNS = "have columns u, v and perhaps weight, one edge in each row"
 
 
@@ -44,9 +45,10 @@ def _csv(file: Path) -> list[Any]:
         return [[], []]
     if table.shape[1] < 2:
         raise InvalidParameter("the file of edges", str(file), _COLUMNS)
-    if not np.array_equal(table[:, :2], np.rint(table[:, :2])):
+    nodes = table[:, :2]
+    if not np.array_equal(nodes, np.rint(nodes)) or np.abs(nodes).max() >= _LARGEST_NODE:
         raise InvalidParameter("the file of edges", str(file), "name nodes by whole numbers from 0")
-    return [table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), *table.T[2:]]
+    return [*nodes.astype(np.int64).T, *table.T[2:]]
 
 
 def _lines_before_numbers(file: Path) -> int:

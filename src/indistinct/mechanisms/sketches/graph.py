@@ -48,7 +48,7 @@ def read_graph(graph: Any, nodes: int) -> Edges:
     """An undirected graph of a known number of nodes.
 
     From edge arrays (u, v) or (u, v, weight) of nodes counted from 0; a SciPy sparse or NumPy adjacency matrix, which
-    must be symmetric; or a NetworkX graph, whose nodes are taken in their order.
+    must be symmetric; or a NetworkX graph, whose nodes are sorted: their own order tells which edges came first.
 
     >>> read_graph(([0, 1, 2, 2], [1, 0, 2, 1], [0.5, 0.25, 1, 7]), 3).weight.tolist()
     [0.75, 1.0]
@@ -111,12 +111,12 @@ def _of_dense(matrix: NDArray[Any], nodes: int) -> Edges:
 def _of_networkx(graph: Any, nodes: int) -> Edges:
     if graph.is_directed():
         raise InvalidParameter("graph", "directed", "be undirected", instead="graph.to_undirected() is.")
-    names = tuple(graph.nodes)
-    if len(names) != nodes:
-        raise _of_other_size(len(names), nodes)
-    plain = names == tuple(range(nodes))
-    if not plain and not all(isinstance(name, str | int) for name in names):
+    if len(graph) != nodes:
+        raise _of_other_size(len(graph), nodes)
+    if not all(isinstance(name, str | int) for name in graph):
         raise InvalidParameter("a node's name", "neither", "be text or a whole number")
+    names = tuple(sorted(graph, key=lambda name: (isinstance(name, str), name)))
+    plain = names == tuple(range(nodes))
     places = {name: place for place, name in enumerate(names)}
     u, v, weight = [], [], []
     for one, other, value in graph.edges(data="weight", default=1.0):
@@ -134,8 +134,7 @@ def _indices(name: str, values: Any, nodes: int) -> Integers:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidParameter(name, array.dtype.name, "be a list of whole numbers, the places of the nodes")
     if array.min() < 0 or array.max() >= nodes:
-        outside = int(array.min()) if array.min() < 0 else int(array.max())
-        raise InvalidParameter(name, outside, f"be nodes from 0 to {nodes - 1}")
+        raise InvalidParameter(name, "another", f"be nodes from 0 to {nodes - 1}")
     return array.astype(np.int64)
 
 

@@ -1,7 +1,7 @@
 """The file that a synopsis is kept in: a zip archive, read without ever running what is in it.
 
     header.json   {"format": "indistinct synopsis", "version": 1, "kind": "cut" or "covariance",
-                   "sha256": of the bytes of the numbers, and what the kind needs besides}
+                   what the kind needs besides, "sha256": of all that and of the bytes of the numbers}
     numbers.npy   the numbers, whole, as NumPy writes arrays (no pickled objects)
 
 Versions and kinds are only ever added. One that is not known is refused.
@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,26 @@ __all__ = ["load", "save", "unreadable"]
 _FORMAT = "indistinct synopsis"
 _VERSION = 1
 _LONGEST_HEADER = 1 << 30
+_DAMAGE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RecursionError,
+    RuntimeError,  # an encrypted member, or a compression that is not known
+    OverflowError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 
 
 def save(path: str | Path, kind: str, facts: Mapping[str, object], numbers: NDArray[Any]) -> None:
     """Writes the file whole, or not at all."""
     whole = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
-    header = {"format": _FORMAT, "version": _VERSION, "kind": kind, "sha256": _sum_of(whole), **facts}
+    header = {"format": _FORMAT, "version": _VERSION, "kind": kind, **facts}
+    header["sha256"] = _sum_of(header, whole)
     target = Path(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -61,9 +76,10 @@ def load(path: str | Path, kind: str, dtype: np.dtype[Any]) -> tuple[dict[str, A
         raise InvalidParameter("the file", str(path), "exist") from None
     except InvalidParameter:
         raise
-    except (OSError, KeyError, ValueError, EOFError, MemoryError, zipfile.BadZipFile):
+    except _DAMAGE:
         raise unreadable(path) from None
-    if numbers.ndim != 2 or numbers.dtype != dtype or _sum_of(numbers) != header.get("sha256"):
+    told = header.pop("sha256", None)
+    if numbers.ndim != 2 or numbers.dtype != dtype or _sum_of(header, numbers) != told:
         raise unreadable(path)
     return header, np.ascontiguousarray(numbers)
 
@@ -84,5 +100,7 @@ def _check(path: str | Path, header: object, kind: str) -> None:
         raise InvalidParameter("the kind of the synopsis", header.get("kind"), f"be {kind!r}")
 
 
-def _sum_of(numbers: NDArray[Any]) -> str:
-    return hashlib.sha256(np.ascontiguousarray(numbers).reshape(-1).view(np.uint8).data).hexdigest()
+def _sum_of(header: Mapping[str, object], numbers: NDArray[Any]) -> str:
+    total = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    total.update(np.ascontiguousarray(numbers).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()

@@ -113,10 +113,10 @@ class CutSynopsis:
         facts, numbers = storage.load(path, _KIND, np.dtype("<i4"))
         try:
             sketch = CutSketch(facts["nodes"], numbers.shape[1], Fraction(str(facts["w"])))
-            names = facts["names"] and tuple(facts["names"])
+            names = _names_of(facts["names"], sketch.nodes)
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             raise storage.unreadable(path) from None
-        if len(numbers) != sketch.nodes or (names and len(names) != sketch.nodes):
+        if len(numbers) != sketch.nodes:
             raise storage.unreadable(path)
         return CutSynopsis(sketch, numbers, names)
 
@@ -157,6 +157,16 @@ class CutSynopsis:
             worst = int(found.min() if found.min() < 0 else found.max())
             raise InvalidParameter("a node", worst, f"lie from 0 to {self.sketch.nodes - 1}")
         return np.unique(found).astype(np.int64)
+
+
+def _names_of(told: Any, nodes: int) -> tuple[str | int, ...] | None:
+    """The names in a file: one for each node, all different, or none at all."""
+    if told is None:
+        return None
+    names = tuple(told)
+    if not all(isinstance(name, str | int) for name in names) or not len(set(names)) == len(names) == nodes:
+        raise ValueError(nodes)
+    return names
 
 
 def _not_indicators(shape: object, nodes: int) -> InvalidParameter:
