@@ -32,12 +32,13 @@ bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side 
 	.venv-bench/bin/python benchmarks/sketches.py
 	.venv-bench/bin/python benchmarks/ledger.py
 	.venv-bench/bin/python benchmarks/queries.py
+	.venv-bench/bin/python benchmarks/service.py
 
 docs: .venv/test.stamp ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 
 clean: ## Remove environments and whatever was made here
-	rm -rf .venv .venv-bench build dist demo figures docs/_build
+	rm -rf .venv .venv-bench build dist demo figures screenshots docs/_build
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
@@ -46,9 +47,9 @@ clean: ## Remove environments and whatever was made here
 	@touch $@
 
 .venv/test.stamp: pyproject.toml scripts/environment
-	@scripts/environment .venv plot,postgres test lint docs
+	@scripts/environment .venv plot,postgres,server test lint docs
 	@touch $@
 
 .venv-bench/bench.stamp: pyproject.toml scripts/environment
-	@scripts/environment .venv-bench "" bench
+	@scripts/environment .venv-bench server bench
 	@touch $@

@@ -39,6 +39,7 @@ _HOMES = {
     "Staircase": "indistinct.mechanisms",
     "ZeroConcentratedDP": "indistinct.composition",
     "compose": "indistinct.composition",
+    "connect": "indistinct.server.client",
     "how_many": "indistinct.composition.planning",
     "least_noise": "indistinct.composition.planning",
     "ln": "indistinct.numbers",
@@ -78,6 +79,7 @@ __all__ = [
     "Staircase",
     "ZeroConcentratedDP",
     "compose",
+    "connect",
     "how_many",
     "least_noise",
     "ln",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from indistinct.queries import PrivateDatabase, QueryRefused, open  # noqa: A004  # said as indistinct.open
     from indistinct.queries.policy import ROW
     from indistinct.regions import DiscretePair, Region
+    from indistinct.server.client import connect
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The command line: `indistinct query`, `policy`, `ledger`, `compose`, `calibrate`, `sgd`, `audit`, `cuts` and others.
+"""The command line: `indistinct query`, `policy`, `ledger`, `serve`, `explore`, `compose`, `audit` and others.
 
 Exit codes: 0 done; 1 an audit found a violation; 2 the question was not well put, which one sentence on standard error
 says; 130 interrupted.

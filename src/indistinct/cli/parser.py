@@ -8,7 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from indistinct import __version__
-from indistinct.cli import audit, calibrate, compose, cuts, demo, figures, ledger, policy, query, sgd
+from indistinct.cli import (
+    audit,
+    calibrate,
+    compose,
+    cuts,
+    demo,
+    explore,
+    figures,
+    ledger,
+    policy,
+    query,
+    serve,
+    sgd,
+    token,
+)
 
 __all__ = ["make_parser"]
 
@@ -65,6 +79,9 @@ def make_parser() -> argparse.ArgumentParser:
     cuts.add(commands)
     _add_figures(commands)
     _add_ledger(commands)
+    _add_explore(commands)
+    _add_serve(commands)
+    _add_token(commands)
     return parser
 
 
@@ -330,3 +347,65 @@ def _add_budget(parser: Any, name: str) -> None:
     if name == "budget":
         parser.add_argument("--analyst", help="for one analyst, within the budget of the dataset")
         parser.add_argument("--window", metavar="SECONDS", help="anew in each stretch of so many seconds")
+
+
+def _add_explore(commands: Any) -> None:
+    parser = commands.add_parser(
+        "explore",
+        help="see what anyone can tell, on a page in the browser",
+        description="Opens the explorer of privacy regions in the browser, served to this machine alone until it is "
+        "interrupted; or writes it as one HTML file that needs no server.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=explore.run)
+    parser.add_argument("--port", default="0", help="the port to listen on (any that is free)")
+    parser.add_argument("--no-browser", dest="browser", action="store_false", help="print the address, open nothing")
+    parser.add_argument("--export", metavar="FILE", help="write one HTML file, with numbers computed beforehand")
+
+
+def _add_serve(commands: Any) -> None:
+    parser = commands.add_parser(
+        "serve",
+        help="answer questions about private tables over HTTP",
+        description="Serves the tables of a policy over HTTP to people with tokens, on this machine alone unless told "
+        "otherwise, until it is told to stop. Needs the extra `server`.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=serve.run)
+    parser.add_argument("policy", metavar="POLICY", help="the policy, a TOML file that names its sources")
+    parser.add_argument("--ledger", help="a file or postgresql://... (beside the data)")
+    parser.add_argument("--name", help="the name of the data set in the ledger (the first private table's)")
+    parser.add_argument("--tokens", metavar="FILE", help="the file of tokens (POLICY.tokens)")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen (127.0.0.1)")
+    parser.add_argument("--port", default="8000", help="the port (8000)")
+    parser.add_argument("--certificate", metavar="FILE", help="TLS: the certificate with its chain, PEM")
+    parser.add_argument("--private-key", metavar="FILE", help="TLS: its key, PEM")
+    parser.add_argument("--behind-proxy", action="store_true", help="a proxy before this server has TLS")
+    parser.add_argument("--workers", default="2", help="questions worked on at a time (2)")
+    parser.add_argument("--waiting", default="64", help="questions that may wait for these (64)")
+    parser.add_argument("--rate", default="50", help="requests of one person in a second, on average (50)")
+    parser.add_argument("--seconds", default="60", help="until an answer is given up (60)")
+    parser.add_argument("--tick", default="0.05", help="answers leave a whole number of these seconds later (0.05)")
+
+
+def _add_token(commands: Any) -> None:
+    parser = commands.add_parser(
+        "token",
+        help="who may ask a service, and in which role",
+        description="Issues, lists and revokes the tokens of a service. Only their hashes are kept.",
+        allow_abbrev=False,
+    )
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    issue = actions.add_parser("issue", help="print a new token, this once", allow_abbrev=False)
+    issue.set_defaults(run=token.issue)
+    issue.add_argument("person", metavar="PERSON", help="whose it is: the analyst's name in the policy, if it has one")
+    issue.add_argument("--role", default="analyst", help="owner, analyst or auditor (analyst)")
+    listed = actions.add_parser("list", help="print who has tokens", allow_abbrev=False)
+    listed.set_defaults(run=token.listed)
+    listed.add_argument("--json", action="store_true", help="print JSON")
+    revoke = actions.add_parser("revoke", help="refuse a token from now on", allow_abbrev=False)
+    revoke.set_defaults(run=token.revoke)
+    revoke.add_argument("token", metavar="NAME", help="its name: what is between the first two underscores")
+    for action in (issue, listed, revoke):
+        action.add_argument("--policy", default="policy.toml", help="the policy that is served (policy.toml)")
+        action.add_argument("--tokens", metavar="FILE", help="the file of tokens (POLICY.tokens)")
