@@ -27,7 +27,7 @@ from indistinct.mechanisms.selecting import (
     read_utilities,
 )
 from indistinct.noise import SYSTEM, BitSource
-from indistinct.noise.scores import Numbers
+from indistinct.noise.scores import Numbers, left_out
 from indistinct.noise.standard import Kind
 from indistinct.noise.table import Integers
 from indistinct.noise.winners import winners
@@ -159,7 +159,8 @@ class NoisyMax:
         kind = _NOISES[self.noise]
         if self.k == 1 or kind is Kind.GUMBEL:
             return winners(kind, scores, self.scale, self.k, source)
-        possible = np.flatnonzero(~np.isneginf(scores)) if scores.dtype == np.float64 else np.arange(len(scores))
+        out = left_out(scores)
+        possible = np.arange(len(scores)) if out is None else np.flatnonzero(~out)
         if self.k > len(possible):
             requirement = f"be a whole number from 1 to {len(possible)}, the number of finite scores"
             raise InvalidParameter("k", self.k, requirement)

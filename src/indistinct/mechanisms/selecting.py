@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
-import numpy as np
-
 from indistinct.errors import InternalError, InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
+from indistinct.noise.given import PRIVATE, Said, as_given, unshown
 from indistinct.noise.scores import Numbers, read_scores
 from indistinct.noise.standard import Kind
 from indistinct.numbers import Bracket, read_count, read_number
@@ -45,7 +44,6 @@ __all__ = [
 ]
 
 Candidate = TypeVar("Candidate")
-Value = TypeVar("Value")
 
 _BITS = 128
 _STEPS = 80
@@ -55,24 +53,13 @@ _CLOSE = 1e-10
 def read_utilities(name: str, scores: object) -> Numbers:
     """A vector of scores of any length; what cannot be compared with noise is refused, without showing it.
 
-    >>> read_utilities("scores", [1, 2.5])
-    array([1. , 2.5])
+    >>> read_utilities("scores", [1, 2])
+    array([1, 2])
     """
-    try:
-        numbers = np.asarray(scores)
-    except ValueError:
-        raise InvalidParameter(name, PRIVATE, "be a vector of numbers") from None
+    numbers = as_given(name, scores)
     if numbers.ndim != 1:
         raise InvalidParameter(name, PRIVATE, "be a vector of numbers")
     return unshown(lambda: read_scores(name, numbers, len(numbers)))
-
-
-def unshown(read: Callable[[], Value]) -> Value:
-    """What is read; if it is refused, the error tells why but not what was given."""
-    try:
-        return read()
-    except InvalidParameter as error:
-        raise InvalidParameter(error.name, PRIVATE, error.requirement, instead=error.instead) from None
 
 
 def chosen_from(
@@ -86,21 +73,6 @@ def chosen_from(
     if len(numbers) != len(candidates):
         raise InvalidParameter("utility", PRIVATE, f"give one number for each of the {len(candidates)} candidates")
     return candidates[select(numbers)]
-
-
-class Said:
-    """Shown as the text that it is: in errors, what stands for a private value."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
-
-
-PRIVATE = Said("not (it is private, and not shown)")
 
 
 @dataclass(frozen=True, slots=True)

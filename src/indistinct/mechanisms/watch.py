@@ -24,6 +24,7 @@ from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.selecting import PRIVATE, Said, unshown
 from indistinct.noise import BitSource
 from indistinct.noise.bits import Words
+from indistinct.noise.given import as_given
 from indistinct.noise.lazy_real import ROUNDING, LazyReal, sign_of_sum
 from indistinct.noise.logarithm import Reals
 from indistinct.noise.scale import Scale, read_scale
@@ -291,13 +292,10 @@ def read_stream(values: object, thresholds: object) -> tuple[Numbers, Numbers]:
     """A vector of values, and one threshold for all or one for each."""
     if thresholds is None:
         raise InvalidParameter("threshold", thresholds, "be given, to start or with each query")
-    try:
-        vector = np.asarray(values)
-    except ValueError:
-        vector = np.zeros(())
+    vector = as_given("values", values)
     if vector.ndim != 1:
         raise InvalidParameter("values", PRIVATE, "be a vector of numbers")
-    numbers = unshown(lambda: read_finite("values", vector, len(vector)))
+    numbers = read_finite("values", vector, len(vector))
     if isinstance(thresholds, Fraction | str):
         thresholds = _simplest(read_number("threshold", thresholds))
     return numbers, read_finite("thresholds", thresholds, len(vector))
