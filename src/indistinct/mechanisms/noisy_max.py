@@ -132,7 +132,7 @@ class NoisyMax:
 
     @property
     def parts(self) -> Mapping[PureDP | ExponentialMechanism, int]:
-        """The k choices one by one, for `compose`: never more, and for large k much less, than their sum."""
+        """The k choices one by one, for `compose`: for large k much less than their sum."""
         if self.noise == "gumbel":
             return {ExponentialMechanism(self.each_epsilon, self.sensitivity, monotone=self.monotone): self.k}
         return {PureDP(self.each_epsilon): self.k}
@@ -171,7 +171,7 @@ class NoisyMax:
             possible = np.delete(possible, at)
         return np.array(chosen, dtype=np.int64)
 
-    def accuracy(self, beta: object, *, candidates: object) -> Accuracy:
+    def accuracy(self, beta: object, candidates: object) -> Accuracy:
         """How far below the best the choice is, except with probability beta.
 
         For k choices: each of them, below the best of those that were left, all with probability 1 - beta.
@@ -184,7 +184,7 @@ class NoisyMax:
         found = accuracy_of(case, bound, share / self.k, self.scale, _THEOREMS[case.kind])
         return Accuracy(found.alpha, float(share), found.theorem, found.exact if self.k == 1 else None)
 
-    def failure(self, alpha: object, *, candidates: object) -> Accuracy:
+    def failure(self, alpha: object, candidates: object) -> Accuracy:
         """How likely the choice, or one of the k, is alpha or more below the best."""
         case, bound = self._case(candidates)
         found = failure_of(case, bound, alpha, self.scale, _THEOREMS[case.kind])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
 
-__all__ = ["PRIVATE", "Said", "as_given", "unshown"]
+__all__ = ["PRIVATE", "Said", "as_given", "refuse_masked", "unshown"]
 
 Value = TypeVar("Value")
 
@@ -55,17 +55,17 @@ def as_given(name: str, values: object) -> NDArray[Any]:
     >>> as_given("scores", [2**62 + 1, 0.5])
     array([4611686018427387905, Fraction(1, 2)], dtype=object)
     """
-    if isinstance(values, np.ndarray) or hasattr(values, "__array__"):
-        array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-    elif _any_masked(values):
-        array = np.ma.masked_array([])
-    else:
-        array = _as_objects(name, values)
-    if isinstance(array, np.ma.MaskedArray):
+    refuse_masked(name, values)
+    array = np.asarray(values) if hasattr(values, "__array__") else _as_objects(name, values)
+    return _by_types(name, array) if array.dtype == object else array
+
+
+def refuse_masked(name: str, values: object) -> None:
+    """Refuses masked arrays, also in lists: NumPy would read what is hidden."""
+    if _any_masked(values):
         raise InvalidParameter(
             name, Said("masked"), "be without a mask", instead="Decide what hidden numbers count for."
         )
-    return _by_types(name, array) if array.dtype == object else array
 
 
 def _any_masked(values: object) -> bool:
