@@ -27,6 +27,7 @@ from indistinct import (
 )
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.counting import histogram, linear
+from indistinct.mechanisms.sketches.graph import read_graph
 from indistinct.noise import LazyNoise
 from indistinct.noise.bits import SYSTEM
 from indistinct.noise.standard import Kind
@@ -211,3 +212,11 @@ def test_accuracy_reaches_down_to_its_least_beta(mechanism: Any) -> None:
     for wrong in ("1e-301", "1e-1000", 0, 1):
         with pytest.raises(InvalidParameter, match="beta must lie"):
             mechanism.accuracy(wrong, 3)
+
+
+def test_nodes_of_a_graph_are_not_shown() -> None:
+    for wrong in ([0, SECRET], [0, -SECRET], [0.5, 1.0], [f"{SECRET}", "a"]):
+        with pytest.raises(InvalidParameter, match=r"be nodes from 0 to 9|be a list of whole numbers") as caught:
+            read_graph((wrong, [1, 2]), 10)
+        assert str(SECRET) not in str(caught.value)
+        assert "str" not in str(caught.value)

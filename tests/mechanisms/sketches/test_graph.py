@@ -75,8 +75,8 @@ def test_edges_of_ones_own_making_are_read_like_all_others() -> None:
 @pytest.mark.parametrize(
     ("graph", "sentence"),
     [
-        (([0], [4]), "nodes from 0 to 3, but is 4"),
-        (([-1], [2]), "but is -1"),
+        (([0], [4]), "nodes from 0 to 3, but is not"),
+        (([-1], [2]), "nodes from 0 to 3, but is not"),
         (([0, 1], [2]), "lengths"),
         (([0.5], [2]), "whole numbers"),
         ((["a"], ["b"]), "whole numbers"),
