@@ -163,7 +163,12 @@ def test_the_total_is_never_read_from_the_data() -> None:
         ("queries", {"queries": lambda at: [1, 0, at], "count": 2}),
         ("count", {"queries": lambda at: [1, at]}),
         ("count", {"count": 3}),
+        ("histogram", {"histogram": [True, 4]}),
+        ("histogram", {"histogram": [3, 4.0]}),
+        ("histogram", {"histogram": np.ma.masked_array([3, 4], [True, False])}),
         ("total", {"total": 0}),
+        ("total", {"total": "1e-20"}),
+        ("total", {"total": "0.99"}),
         ("total", {"total": math.inf}),
         ("total", {"total": 10**17}),
     ],
@@ -179,6 +184,18 @@ def test_bad_parameters_are_refused() -> None:
         with pytest.raises(InvalidParameter, match=next(iter(wrong))):
             MWEM(**{"epsilon": 1, "rounds": 3, **wrong})
     assert "rounds" in MWEM(1, 3)._repr_html_()
+
+
+@pytest.mark.parametrize("sensitivity", ["1", "1e-5", "1000"])
+@pytest.mark.parametrize("cells", [[0, 0], [10**6, 2], [2**62 - 1, 0]])
+def test_the_least_total_gives_a_histogram_whatever_the_data(sensitivity: str, cells: list[int]) -> None:
+    """Warnings are errors here: weights stay finite, and their sum the total."""
+    size = float(sensitivity)
+    unit = 2.0 ** math.floor(math.log2(size)) if size < 1 else 1.0
+    for queries in ([[unit, 0], [0, unit]], [[unit, unit], [-unit, unit]], [[0, 0], [0, 0]]):
+        released = MWEM(1, 40, sensitivity).release(cells, queries, total=1)
+        assert np.isfinite(released.cells).all()
+        assert released.cells.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("largest", [2**40, 2**61, 2**62 - 1])

@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from indistinct import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse, Staircase
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.values import add, array_onto_lattice, onto_lattice
+from indistinct.noise import DiscreteGaussian as Sampler
+from indistinct.noise import DiscreteLaplace, DiscreteStaircase, RoundedGaussian, RoundedLaplace
 from indistinct.noise.ahead import Ahead
 from indistinct.noise.bits import SystemBits
 
+F = Fraction
 REAL: dict[str, Any] = {
     "Laplace": Laplace(scale=10),
     "Gaussian": Gaussian(sigma=10),
@@ -185,15 +188,115 @@ def test_stairs_that_the_lattice_has_no_place_for_are_refused() -> None:
             Staircase(epsilon=1, gamma=gamma, granularity="1/2").release(1.0)
 
 
-def test_no_sum_wraps() -> None:
+def test_no_sum_wraps_and_the_kind_of_array_says_nothing_of_the_noise() -> None:
+    """A sum beyond 64 bits becomes the nearest: it is a function of the sum, as the kind of array would not be."""
     values = np.array([2**61, -(2**61)])
-    assert add(values, np.array([2**62, -(2**62)])).tolist() == [2**61 + 2**62, -(2**61) - 2**62]
+    assert add(values, np.array([2**62, -(2**62)]), wide=False).tolist() == [2**61 + 2**62, -(2**61) - 2**62]
     for noise in (np.array([2**63 - 1, 5]), np.array([2**70, 1], dtype=object)):
-        total = add(values, noise)
-        assert total.dtype == object
-        assert total.tolist() == [2**61 + int(noise[0]), int(noise[1]) - 2**61]
-    wide = Geometric(epsilon="1e-16").release([2**61, -(2**61)])
-    assert wide.shape == (2,)
+        narrow, wide = (add(values, noise, wide=each) for each in (False, True))
+        assert (narrow.dtype, wide.dtype) == (np.dtype(np.int64), np.dtype(object))
+        assert narrow.tolist() == [2**63 - 1, int(noise[1]) - 2**61]
+        assert wide.tolist() == [2**61 + int(noise[0]), int(noise[1]) - 2**61]
+    small = add(values, np.array([1, 2]), wide=True)
+    assert small.dtype == object
+    for level, kind in (("1e-15", np.int64), ("1e-17", object)):
+        wide = Geometric(epsilon=level).release([2**61, -(2**61)])
+        assert (wide.shape, wide.dtype) == ((2,), kind)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        RoundedLaplace,
+        RoundedGaussian,
+        DiscreteLaplace,
+        Sampler,
+        lambda scale: DiscreteStaircase(2**30, F(2**30) / scale, 5),
+    ],
+)
+@pytest.mark.parametrize(("scale", "wide"), [(2**24, False), (2**54, False), (2**54 + 2**20, True), (2**60, True)])
+def test_samplers_say_beforehand_which_kind_of_array_they_give(sampler: Any, scale: int, wide: bool) -> None:
+    noise = sampler(scale)
+    assert noise.wide is wide
+    assert noise.draws(3).dtype == (object if wide else np.int64)
+
+
+EXTREMES = [sign * (2**power) + change for power in (0, 1, 2, 10, 53, 60, 61, 62, 63) for sign in (1, -1)
+            for change in (-2, -1, 0, 1, 2)]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, np.int32, np.uint32, np.int8, np.uint8])
+@pytest.mark.parametrize("exponent", [*range(-3, 8), *range(58, 70), 200])
+def test_whole_numbers_of_all_sizes_go_where_each_of_them_goes(kind: Any, exponent: int) -> None:
+    for value in [*EXTREMES, 2**64 - 1, 2**64 - 8]:
+        if not np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+            continue
+        for array in (np.array([value, 0], dtype=kind), np.array([value], dtype=kind)):
+            try:
+                exact = onto_lattice(value, exponent)
+            except InvalidParameter:
+                with pytest.raises(InvalidParameter, match="be at most 2"):
+                    array_onto_lattice(array, exponent)
+            else:
+                assert exact == math.floor(F(value) / F(2) ** exponent + F(1, 2))
+                found = array_onto_lattice(array, exponent)
+                assert (found.dtype, int(found[0])) == (np.dtype(np.int64), exact)
+
+
+def test_answers_on_a_coarse_lattice_do_not_wrap() -> None:
+    """Next to the ends of 64 bits: as for single numbers, or the end itself."""
+    top = 2**63
+    for kind, value in ((np.int64, top - 1), (np.int64, -top), (np.uint64, top), (np.uint64, 2**64 - 1)):
+        for _ in range(20):
+            answer = int(Laplace(scale=16, granularity=8).release(np.array([value], dtype=kind))[0])
+            assert answer % 8 == 0
+            assert abs(answer - value) < 16 * 100
+    answers = [Laplace(8, 2**56, granularity=8).release(np.array([top - 1]))[0] for _ in range(50)]
+    assert min(answers) > top - 100 * 2**56
+    assert max(answers) == top - 8
+    assert Laplace(scale=2**58, granularity=2).release(np.array([5])).dtype == object
+    assert Laplace(scale=16, granularity=8).release([top]).dtype == np.int64
+
+
+@real
+def test_lists_are_read_without_rounding(name: str) -> None:
+    """Neighbours in a list with floats stay neighbours: NumPy's float64 of such a list moves them 512 apart."""
+    options = MANY[name]
+    mechanism: Any = {
+        "Laplace": Laplace(scale=64, granularity=1),
+        "Gaussian": Gaussian(sigma=64, granularity=1),
+        "Staircase": Staircase(epsilon=1, granularity="1/4"),
+    }[name]
+    steps = Recorded()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("indistinct.mechanisms.answering.add", steps)
+        for change in range(-3, 4):
+            mechanism.release([2**58 + change, 0.5], **options)
+            mechanism.release([[2**58 + change], [F(1, 3)]], **options)
+    exponent = mechanism.lattice().granularity
+    expected = [(2**58 + change) / exponent for change in range(-3, 4) for _ in range(2)]
+    assert steps.first == expected
+
+
+@whole
+def test_whole_numbers_in_a_list_with_floats_are_exact(name: str) -> None:
+    steps = Recorded()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("indistinct.mechanisms.answering.add", steps)
+        for change in range(4):
+            WHOLE[name].release([2**60 + change, 2.0], **MANY[name])
+    assert steps.first == [2**60 + change for change in range(4)]
+
+
+class Recorded:
+    """In place of a sum: remembers the values that noise was to be added to."""
+
+    def __init__(self) -> None:
+        self.first: list[int] = []
+
+    def __call__(self, values: Any, *_: object, **__: object) -> Any:
+        self.first.append(int(values.flat[0]))
+        return values
 
 
 @given(

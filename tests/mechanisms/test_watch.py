@@ -110,9 +110,8 @@ def test_what_is_no_value_is_refused_and_costs_no_noise(wrong: object) -> None:
                 started.ask(wrong)
             assert started.asked == attempt
             started.ask(-(10**6))
-        if wrong is not True:  # among whole numbers, NumPy takes it for one
-            with pytest.raises(InvalidParameter):
-                started.ask_many([0, wrong])
+        with pytest.raises(InvalidParameter):
+            started.ask_many([0, wrong])
         if wrong is not None:
             with pytest.raises(InvalidParameter):
                 started.ask(0, wrong)
@@ -187,6 +186,47 @@ def test_a_running_stream_does_not_answer_in_another_process() -> None:
         os._exit(refused)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
     assert watch.ask(-(10**6)) is False
+
+
+class Failing:
+    """Bits until they are switched off."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self._bits = RepeatableBits(1)
+        self._error = error
+        self.failing = False
+
+    def words(self, count: int) -> Any:
+        if self.failing:
+            raise self._error
+        return self._bits.words(count)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("mechanism", [Sparse(1, 1100), NumericSparse(1, 1100)], ids=["plain", "numeric"])
+def test_a_failed_answer_is_the_last(error: type[BaseException], many: bool, mechanism: Any) -> None:
+    """The noise of the threshold that told "above" is never compared again, though there is no fresh one."""
+    source = Failing(error)
+    watch: Any = mechanism.start(0, source=source)
+    inner = getattr(watch, "_watch", watch)
+    watch.ask_many([-(10**9)] * 64)  # the next block of noise is of 1024
+    watch.ask(-(10**9))
+    for _ in range(1023):  # as many fresh thresholds as are drawn at once
+        watch.ask(10**9)
+    spent = inner._rho  # noqa: SLF001
+    watch.ask_many([-(10**9)])
+    source.failing = True
+    failing: Callable[[Any], object] = watch.ask_many if many else watch.ask
+    with pytest.raises(error):
+        failing([10**9] if many else 10**9)
+    assert inner._rho is spent  # noqa: SLF001
+    source.failing = False
+    attempts: list[Callable[[], object]] = [lambda: watch.ask(0), lambda: watch.ask_many([0])]
+    for ask in attempts:
+        with pytest.raises(InvalidParameter, match="must be running, but is broken"):
+            ask()
+    assert "broken" in repr(watch)
 
 
 def test_threads_do_not_exceed_the_cutoff() -> None:

@@ -92,7 +92,7 @@ class AboveThreshold:
         """The answers to values that are known already, up to and including the first above; costs `loss`."""
         return self.start(source=source).ask_many(values, threshold)
 
-    def accuracy(self, beta: object, *, queries: object) -> Accuracy:
+    def accuracy(self, beta: object, queries: object) -> Accuracy:
         """How far answers are from the truth, except with probability beta (Theorem 3.24).
 
         Of so many queries, all but the last alpha or more below the threshold: none of these is answered "above",
@@ -107,7 +107,7 @@ class AboveThreshold:
         exact = exact_alpha(share, count, self.query_scale, self.query_scale / self.threshold_scale)
         return Accuracy(alpha, float(share), _THEOREM, exact)
 
-    def failure(self, alpha: object, *, queries: object) -> Accuracy:
+    def failure(self, alpha: object, queries: object) -> Accuracy:
         """How likely an answer is further than alpha from the truth: the theorem the other way round."""
         distance, count = read_distance(alpha), at_least("queries", queries, 1)
         beta = stream_beta(distance, count, 1, self.query_scale)

@@ -21,6 +21,7 @@ from indistinct.mechanisms.gaussian import Gaussian
 from indistinct.mechanisms.geometric import Geometric
 from indistinct.mechanisms.laplace import Laplace
 from indistinct.mechanisms.staircase import Staircase
+from indistinct.noise.given import Said
 
 __all__ = ["Additive", "count", "histogram", "linear"]
 
@@ -61,7 +62,12 @@ def histogram(
     if not known or len(known) != len(categories):
         raise InvalidParameter("the categories", f"{len(categories)}", "be at least one, and all different")
     _check(mechanism, changed=2 if replacing else 1)
-    found = Counter(data.tolist() if isinstance(data, np.ndarray) else data)
+    try:
+        found = Counter(data.tolist() if isinstance(data, np.ndarray) else data)
+    except TypeError:
+        found = None
+    if found is None:
+        raise InvalidParameter("every record", Said("something else"), "be a value such as text or a number")
     counts = np.array([found[category] for category in known], dtype=np.int64)
     disjoint = {"disjoint": True} if isinstance(mechanism, DiscreteGaussian | Staircase) else {}
     return dict(zip(known, mechanism.release(counts, **disjoint).tolist(), strict=True))
@@ -92,12 +98,16 @@ def linear(
             totals[place] += _steps(function(record))
     if single:
         return mechanism.release(Fraction(totals[0], _STEPS))
-    return mechanism.release(np.array([total / _STEPS for total in totals]))
+    return mechanism.release([Fraction(total, _STEPS) for total in totals])
 
 
 def _steps(weight: float) -> int:
-    if not -math.inf <= weight <= math.inf:
-        raise InvalidParameter("every weight", "not-a-number", "be a number")
+    try:
+        known = -math.inf <= weight <= math.inf
+    except TypeError:
+        known = False
+    if not known:
+        raise InvalidParameter("every weight", Said("not"), "be a number")
     return round(min(max(weight, 0.0), 1.0) * _STEPS)
 
 

@@ -19,6 +19,7 @@ from indistinct.mechanisms.selecting import (
     at_least,
     chosen_from,
     failure_of,
+    read_beta,
     read_utilities,
 )
 from indistinct.noise import SYSTEM, BitSource
@@ -110,7 +111,7 @@ class ExponentialMechanism:
         """
         return chosen_from(candidates, utility, lambda scores: self.release(scores, source=source))
 
-    def accuracy(self, beta: object, *, candidates: object, best: object = 1) -> Accuracy:
+    def accuracy(self, beta: object, candidates: object, *, best: object = 1) -> Accuracy:
         """How far below the best the choice is, except with probability beta (Theorem 3.11 and Corollary 3.12).
 
         At most alpha = scale ln(candidates / (best beta)), where `best` of the candidates have the highest score.
@@ -120,9 +121,9 @@ class ExponentialMechanism:
         the error is at most 15.2018 except with probability 0.05 (Dwork and Roth, Theorem 3.11; exactly 15.0792)
         """
         case, bound = self._case(candidates, best)
-        return accuracy_of(case, bound, beta, self.scale, "Dwork and Roth, Theorem 3.11")
+        return accuracy_of(case, bound, read_beta(beta), self.scale, "Dwork and Roth, Theorem 3.11")
 
-    def failure(self, alpha: object, *, candidates: object, best: object = 1) -> Accuracy:
+    def failure(self, alpha: object, candidates: object, *, best: object = 1) -> Accuracy:
         """How likely the choice is alpha or more below the best: the theorem the other way round.
 
         >>> ExponentialMechanism(1).failure(20, candidates=2).beta  # Example 3.6: 2 e^-10

@@ -95,7 +95,8 @@ class Geometric:
     def release(self, value: Any) -> Any:
         """The whole number, or the array of them, with noise: 64-bit integers in arrays, of the same shape.
 
-        Floats are taken if they are whole. Should a sum not fit into 64 bits, the array is of Python's whole numbers.
+        Floats are taken if they are whole. For noise of a scale above 2^54 the array is of Python's whole numbers;
+        for any other, a sum that does not fit into 64 bits, which is next to impossible, is given as the nearest.
         """
         return on_whole_numbers(_noise(self.sensitivity, self.epsilon), value)
 

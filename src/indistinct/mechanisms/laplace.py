@@ -110,7 +110,9 @@ class Laplace:
     def release(self, value: Any) -> Any:
         """The value with noise: a float for a number, an array of floats of the same shape for an array.
 
-        Values of an integer type on a lattice of whole numbers stay such.
+        Values of an integer type on a lattice of whole numbers stay such: in arrays of 64 bits, and the nearest number
+        where an answer does not fit, but Python's own for noise of more than 2^54 steps, and for unsigned 64-bit values
+        on a lattice coarser than 1.
         """
         return on_lattice(lambda count, whole: _plan(self, count, whole), value)
 

@@ -26,8 +26,10 @@ from indistinct.mechanisms.display import card
 from indistinct.mechanisms.exponential import LARGEST_EPSILON, ExponentialMechanism
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import PRIVATE, at_least, probability, read_beta, read_distance
+from indistinct.mechanisms.values import all_whole
 from indistinct.mechanisms.workload import Workload
 from indistinct.noise import SYSTEM, BitSource, DiscreteLaplace, Scale
+from indistinct.noise.given import as_given
 from indistinct.noise.table import Integers
 from indistinct.numbers import read_number
 from indistinct.numbers.balls import arb, ball, bracket_of, precision
@@ -139,6 +141,8 @@ class MWEM:
         cells = _read_histogram(histogram)
         workload = Workload.read(queries, len(cells), self.sensitivity, count)
         size = read_positive("total", total)
+        if size < 1:  # weights move by (answer - synthetic) / total, and the lattice of answers may be as coarse as 1
+            raise InvalidParameter("total", total, "be at least 1, in records")
         # Answers are whole numbers of the workload's unit. Scores are counted in a finer one.
         fine = 1 << _FINE_BITS
         bound = math.ceil(size * self.sensitivity / workload.unit)
@@ -216,11 +220,8 @@ class MWEM:
 
 
 def _read_histogram(histogram: object) -> Integers:
-    try:
-        cells = np.asarray(histogram)
-    except ValueError:
-        raise InvalidParameter("histogram", PRIVATE, "be a vector of whole numbers") from None
-    if cells.ndim != 1 or not len(cells) or cells.dtype.kind not in "iu":
+    cells = as_given("histogram", histogram)
+    if cells.ndim != 1 or not len(cells) or not all_whole(cells):
         raise InvalidParameter("histogram", PRIVATE, "be a vector of whole numbers")
     if cells.min() < 0 or int(cells.max()) >= 2**62:
         raise InvalidParameter("histogram", PRIVATE, "be counts from 0 to 2^62")

@@ -27,7 +27,7 @@ from indistinct.mechanisms.selecting import (
     read_utilities,
 )
 from indistinct.noise import SYSTEM, BitSource
-from indistinct.noise.scores import Numbers
+from indistinct.noise.scores import Numbers, left_out
 from indistinct.noise.standard import Kind
 from indistinct.noise.table import Integers
 from indistinct.noise.winners import winners
@@ -132,7 +132,7 @@ class NoisyMax:
 
     @property
     def parts(self) -> Mapping[PureDP | ExponentialMechanism, int]:
-        """The k choices one by one, for `compose`: never more, and for large k much less, than their sum."""
+        """The k choices one by one, for `compose`: for large k much less than their sum."""
         if self.noise == "gumbel":
             return {ExponentialMechanism(self.each_epsilon, self.sensitivity, monotone=self.monotone): self.k}
         return {PureDP(self.each_epsilon): self.k}
@@ -159,7 +159,8 @@ class NoisyMax:
         kind = _NOISES[self.noise]
         if self.k == 1 or kind is Kind.GUMBEL:
             return winners(kind, scores, self.scale, self.k, source)
-        possible = np.flatnonzero(~np.isneginf(scores)) if scores.dtype == np.float64 else np.arange(len(scores))
+        out = left_out(scores)
+        possible = np.arange(len(scores)) if out is None else np.flatnonzero(~out)
         if self.k > len(possible):
             requirement = f"be a whole number from 1 to {len(possible)}, the number of finite scores"
             raise InvalidParameter("k", self.k, requirement)
@@ -170,7 +171,7 @@ class NoisyMax:
             possible = np.delete(possible, at)
         return np.array(chosen, dtype=np.int64)
 
-    def accuracy(self, beta: object, *, candidates: object) -> Accuracy:
+    def accuracy(self, beta: object, candidates: object) -> Accuracy:
         """How far below the best the choice is, except with probability beta.
 
         For k choices: each of them, below the best of those that were left, all with probability 1 - beta.
@@ -183,7 +184,7 @@ class NoisyMax:
         found = accuracy_of(case, bound, share / self.k, self.scale, _THEOREMS[case.kind])
         return Accuracy(found.alpha, float(share), found.theorem, found.exact if self.k == 1 else None)
 
-    def failure(self, alpha: object, *, candidates: object) -> Accuracy:
+    def failure(self, alpha: object, candidates: object) -> Accuracy:
         """How likely the choice, or one of the k, is alpha or more below the best."""
         case, bound = self._case(candidates)
         found = failure_of(case, bound, alpha, self.scale, _THEOREMS[case.kind])

@@ -8,6 +8,7 @@ commutes with shifts by steps: values that differ by at most m steps stay within
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -168,9 +169,9 @@ class NumericSparse:
 
     def release(self, values: object, threshold: object, *, source: BitSource = SYSTEM) -> list[int | float | None]:
         """The answers to values that are known already, up to and including the last released; costs `loss`."""
-        return self.start(threshold, source=source).ask_many(values)
+        return self.start(source=source).ask_many(values, threshold)
 
-    def accuracy(self, beta: object, *, queries: object) -> Accuracy:
+    def accuracy(self, beta: object, queries: object) -> Accuracy:
         """How far answers are from the truth, except with probability beta (Theorem 3.28).
 
         Of so many queries, at most `cutoff` less than alpha below the threshold, or above it: every released value is
@@ -193,7 +194,7 @@ class NumericSparse:
             ).upper
         return Accuracy(max(watching, values), float(share), _THEOREM if watching >= values else _CORRECTED)
 
-    def failure(self, alpha: object, *, queries: object) -> Accuracy:
+    def failure(self, alpha: object, queries: object) -> Accuracy:
         """How likely an answer is further than alpha from the truth: the same the other way round."""
         distance, count = read_distance(alpha), at_least("queries", queries, 1)
         watching = min(1.0, 2 * stream_beta(distance, count, self.cutoff, self.query_scale))
@@ -293,7 +294,9 @@ class NumericWatch:
 
     def _answer(self, steps: int, spent: int) -> int | float:
         noisy = (steps + self._noise[spent]) * (self._granularity or 1)
-        return int(noisy) if isinstance(noisy, int) or noisy.denominator == 1 else float(noisy)
+        if isinstance(noisy, int) or noisy.denominator == 1:
+            return int(noisy)
+        return float(min(max(noisy, -_LARGEST_FLOAT), _LARGEST_FLOAT))
 
     def _check_whole(self, numbers: Any) -> None:
         if numbers.dtype == np.float64:
@@ -302,6 +305,9 @@ class NumericWatch:
             whole = numbers.dtype != object or all(exact_number(value).denominator == 1 for value in numbers.tolist())
         if not whole:
             raise _not_whole()
+
+
+_LARGEST_FLOAT = Fraction(sys.float_info.max)
 
 
 def _not_whole() -> InvalidParameter:

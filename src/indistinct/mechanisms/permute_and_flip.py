@@ -20,6 +20,7 @@ from indistinct.mechanisms.selecting import (
     at_least,
     chosen_from,
     failure_of,
+    read_beta,
     read_utilities,
 )
 from indistinct.noise import SYSTEM, BitSource
@@ -97,16 +98,16 @@ class PermuteAndFlip:
         """The chosen candidate, by a function of candidates or by one number for each."""
         return chosen_from(candidates, utility, lambda scores: self.release(scores, source=source))
 
-    def accuracy(self, beta: object, *, candidates: object) -> Accuracy:
+    def accuracy(self, beta: object, candidates: object) -> Accuracy:
         """How far below the best the choice is, except with probability beta.
 
         >>> print(PermuteAndFlip(1).accuracy("0.05", candidates=100).exact)
         13.7...
         """
         case, bound = self._case(candidates)
-        return accuracy_of(case, bound, beta, self.scale, _THEOREM)
+        return accuracy_of(case, bound, read_beta(beta), self.scale, _THEOREM)
 
-    def failure(self, alpha: object, *, candidates: object) -> Accuracy:
+    def failure(self, alpha: object, candidates: object) -> Accuracy:
         """How likely the choice is alpha or more below the best."""
         case, bound = self._case(candidates)
         return failure_of(case, bound, alpha, self.scale, _THEOREM)

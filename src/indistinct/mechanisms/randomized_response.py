@@ -22,6 +22,7 @@ from indistinct.mechanisms.estimate import Estimate, estimated
 from indistinct.mechanisms.quantiles import log_share, read_alpha, read_beta, upper
 from indistinct.mechanisms.values import is_array
 from indistinct.noise import Bernoulli, Logistic, UniformBelow
+from indistinct.noise.given import refuse_masked
 from indistinct.numbers import Epsilon, NaturalLog, ln, read_count, read_epsilon
 from indistinct.numbers.balls import arb, ball, precision
 from indistinct.numbers.bracket import float_above
@@ -39,7 +40,8 @@ class RandomizedResponse:
 
     Everybody's response is published, so it protects what a person answers and not that they do: neighbouring
     databases have one record replaced. With more than two categories it tells less than its epsilon allows: where
-    neither value is the one reported the loss is 0.
+    neither value is the one reported the loss is 0. Beyond epsilon 40 it can be accounted for, as what others released,
+    but gives no response: that would be the truth but once in 2^57.
 
     >>> from indistinct import RandomizedResponse, compose, ln
     >>> two, ten = (compose({RandomizedResponse(ln(3), categories=k): 20}) for k in (2, 10))
@@ -157,6 +159,7 @@ class RandomizedResponse:
         raise self._unknown()
 
     def _read_many(self, value: Any) -> NDArray[np.int64]:
+        refuse_masked("the category", value)
         try:
             labels = np.asarray(value)
         except ValueError:

@@ -13,15 +13,14 @@ others and t = alpha / scale that worst case is, with q = e^-t:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
-import numpy as np
-
 from indistinct.errors import InternalError, InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
+from indistinct.noise.given import PRIVATE, Said, as_given, unshown
 from indistinct.noise.scores import Numbers, read_scores
 from indistinct.noise.standard import Kind
 from indistinct.numbers import Bracket, read_count, read_number
@@ -33,6 +32,7 @@ __all__ = [
     "WorstCase",
     "accuracy_of",
     "at_least",
+    "bits_for",
     "chosen_from",
     "failure_of",
     "integral",
@@ -45,40 +45,31 @@ __all__ = [
 ]
 
 Candidate = TypeVar("Candidate")
-Value = TypeVar("Value")
 
 _BITS = 128
 _STEPS = 80
+_LEAST_BETA = Fraction(1, 10**300)
 _CLOSE = 1e-10
 
 
 def read_utilities(name: str, scores: object) -> Numbers:
     """A vector of scores of any length; what cannot be compared with noise is refused, without showing it.
 
-    >>> read_utilities("scores", [1, 2.5])
-    array([1. , 2.5])
+    >>> read_utilities("scores", [1, 2])
+    array([1, 2])
     """
-    try:
-        numbers = np.asarray(scores)
-    except ValueError:
-        raise InvalidParameter(name, PRIVATE, "be a vector of numbers") from None
+    numbers = as_given(name, scores)
     if numbers.ndim != 1:
         raise InvalidParameter(name, PRIVATE, "be a vector of numbers")
     return unshown(lambda: read_scores(name, numbers, len(numbers)))
-
-
-def unshown(read: Callable[[], Value]) -> Value:
-    """What is read; if it is refused, the error tells why but not what was given."""
-    try:
-        return read()
-    except InvalidParameter as error:
-        raise InvalidParameter(error.name, PRIVATE, error.requirement, instead=error.instead) from None
 
 
 def chosen_from(
     candidates: Sequence[Candidate], utility: Callable[[Candidate], Any] | object, select: Callable[[Numbers], int]
 ) -> Candidate:
     """The candidate that a mechanism selects by its utility: a function of candidates, or one number for each."""
+    if not hasattr(candidates, "__len__") or not hasattr(candidates, "__getitem__") or isinstance(candidates, Mapping):
+        raise InvalidParameter("candidates", Said(f"a {type(candidates).__name__}"), "be in an order, such as a list")
     if not len(candidates):
         raise InvalidParameter("candidates", candidates, "not be empty")
     scores = [utility(candidate) for candidate in candidates] if callable(utility) else utility
@@ -86,21 +77,6 @@ def chosen_from(
     if len(numbers) != len(candidates):
         raise InvalidParameter("utility", PRIVATE, f"give one number for each of the {len(candidates)} candidates")
     return candidates[select(numbers)]
-
-
-class Said:
-    """Shown as the text that it is: in errors, what stands for a private value."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
-
-
-PRIVATE = Said("not (it is private, and not shown)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +116,10 @@ def integral(function: Callable[[acb], acb], start: arb, end: arb) -> arb:
 
 
 def accuracy_of(
-    case: WorstCase, bound: Callable[[arb], arb], beta: object, scale: float | Fraction | arb, theorem: str
+    case: WorstCase, bound: Callable[[arb], arb], share: Fraction, scale: float | Fraction | arb, theorem: str
 ) -> Accuracy:
     """How far from the best the choice is, except with probability beta: by a bound on the failure, and exactly."""
-    share = read_beta(beta)
-    with precision(_BITS):
+    with precision(bits_for(share)):
         unit = scale if isinstance(scale, arb) else ball(scale)
         by_theorem, exact = (where_it_falls_to(share, failure) for failure in (bound, case.failure))
         exactly = bracket_of(ball(exact.lower).union(ball(exact.upper)) * unit)
@@ -195,9 +170,14 @@ def where_it_falls_to(share: Fraction, failure: Callable[[arb], arb]) -> Bracket
 def read_beta(beta: object) -> Fraction:
     """A failure probability that something can be promised about."""
     share = read_number("beta", beta)
-    if not 0 < share < 1:
-        raise InvalidParameter("beta", beta, "lie strictly between 0 and 1")
+    if not _LEAST_BETA <= share < 1:
+        raise InvalidParameter("beta", beta, "lie strictly between 0 and 1, and be at least 1e-300")
     return share
+
+
+def bits_for(share: Fraction) -> int:
+    """A working precision at which a probability as small as this is told from 0, as the difference of larger ones."""
+    return _BITS + share.denominator.bit_length() - share.numerator.bit_length()
 
 
 def read_distance(alpha: object) -> Fraction:

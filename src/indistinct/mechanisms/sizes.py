@@ -27,7 +27,7 @@ from indistinct.mechanisms.quantiles import (
     whole_quantile,
     whole_tail,
 )
-from indistinct.mechanisms.values import is_array, is_whole, read_array
+from indistinct.mechanisms.values import all_whole, is_array, is_whole, read_array
 from indistinct.numbers import Bracket, balls
 from indistinct.numbers.bracket import float_above, float_below
 from indistinct.numbers.reading import read_probability
@@ -127,13 +127,27 @@ def read_level(level: object) -> Fraction:
 def around(answer: Any, margin: float) -> Ends:
     """From answer - margin to answer + margin: whole numbers exactly, floats rounded outwards."""
     if is_array(answer):
-        answers = read_array(answer)
-        if answers.dtype.kind != "f" and isinstance(margin, int):
-            return answers - margin, answers + margin
+        own = isinstance(answer, np.ndarray) and answer.dtype == object
+        answers = read_array(answer.tolist() if own else answer)
+        if all_whole(answers) and isinstance(margin, int):
+            exact = answers.astype(object)
+            return _narrowed(exact - margin), _narrowed(exact + margin)
+        answers = answers.astype(np.float64)
         return np.nextafter(answers - margin, -np.inf), np.nextafter(answers + margin, np.inf)
     if is_whole(answer) and isinstance(margin, int):
         return int(answer) - margin, int(answer) + margin
-    centre = float(answer)
+    try:
+        centre = float(answer)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidParameter("the answer", answer, "be one that the mechanism gave") from None
     if not math.isfinite(centre):
         raise InvalidParameter("the answer", centre, "be finite")
     return math.nextafter(centre - margin, -math.inf), math.nextafter(centre + margin, math.inf)
+
+
+def _narrowed(ends: NDArray[Any]) -> NDArray[Any]:
+    """Python's whole numbers as 64-bit integers, if all of them fit."""
+    try:
+        return ends.astype(np.int64)
+    except OverflowError:
+        return ends

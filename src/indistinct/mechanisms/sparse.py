@@ -140,7 +140,7 @@ class Sparse:
         """The answers to values that are known already, up to and including the one that halts; costs `loss`."""
         return self.start(source=source).ask_many(values, threshold)
 
-    def accuracy(self, beta: object, *, queries: object) -> Accuracy:
+    def accuracy(self, beta: object, queries: object) -> Accuracy:
         """How far answers are from the truth, except with probability beta (Theorem 3.26).
 
         Of so many queries, at most `cutoff` less than alpha below the threshold, or above it: every answer "above"
@@ -158,7 +158,7 @@ class Sparse:
         exact = exact_alpha(share, count, self.query_scale, ratio) if self.cutoff == 1 else None
         return Accuracy(alpha, float(share), _THEOREM, exact)
 
-    def failure(self, alpha: object, *, queries: object) -> Accuracy:
+    def failure(self, alpha: object, queries: object) -> Accuracy:
         """How likely an answer is further than alpha from the truth: the theorem the other way round."""
         distance, count = read_distance(alpha), at_least("queries", queries, 1)
         beta = stream_beta(distance, count, self.cutoff, self.query_scale)

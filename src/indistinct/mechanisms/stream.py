@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from indistinct.mechanisms.selecting import integral, probability, where_it_falls_to
+from indistinct.mechanisms.selecting import bits_for, integral, probability, where_it_falls_to
 from indistinct.numbers import Bracket
 from indistinct.numbers.balls import acb, arb, ball, bracket_of, precision
 
@@ -44,7 +44,7 @@ def exact_failure(alpha: Fraction, queries: int, scale: Fraction, ratio: Fractio
 
 def exact_alpha(beta: Fraction, queries: int, scale: Fraction, ratio: Fraction) -> Bracket:
     """The least alpha whose failure probability is at most beta, for one run."""
-    with precision(_BITS):
+    with precision(bits_for(beta)):
         found = where_it_falls_to(beta, lambda t: _failure(t, queries, int(ratio)))
         return bracket_of(ball(found.lower).union(ball(found.upper)) * ball(scale))
 

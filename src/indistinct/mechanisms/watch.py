@@ -7,6 +7,8 @@ blocks, the same bits give the same answers.
 
 Whoever could copy a running watch, or run it in two processes, could ask the same noise twice, or more than the cutoff
 allows. So it is bound to the process that began it, can be neither copied nor stored, and is locked while it answers.
+An answer that fails on the way, as its source of bits did or someone interrupted it, may be told by that, and the
+noises that it met would meet others: from then on the watch answers nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.selecting import PRIVATE, Said, unshown
 from indistinct.noise import BitSource
 from indistinct.noise.bits import Words
+from indistinct.noise.given import as_given
 from indistinct.noise.lazy_real import ROUNDING, LazyReal, sign_of_sum
 from indistinct.noise.logarithm import Reals
 from indistinct.noise.scale import Scale, read_scale
@@ -62,6 +65,7 @@ class Watch:
         "_bases",
         "_begun",
         "_blocks",
+        "_broken",
         "_cutoff",
         "_errors",
         "_left",
@@ -97,6 +101,7 @@ class Watch:
         self._sensitivity = sensitivity
         self._cutoff = self._left = cutoff
         self._source = source
+        self._broken = False
         self._lock = Lock()
         self._process = getpid()
         self._threshold_scale: Scale = read_scale("scale", threshold_scale)
@@ -116,7 +121,7 @@ class Watch:
         is worth saying: a larger one than was declared is refused.
         """
         with self._lock:
-            if not self._left or getpid() != self._process:
+            if not self._left or self._broken or getpid() != self._process:
                 raise self._refusal()
             if sensitivity is not None:
                 self._check(sensitivity)
@@ -124,6 +129,7 @@ class Watch:
                 bases = self._bases
             else:
                 bases = {type(threshold): threshold} if type(threshold) in _OWN else _floats_and_integers(threshold)
+            self._broken = True  # until there is an answer
             at = self._next
             try:
                 shift = value - bases[type(value)]
@@ -138,6 +144,7 @@ class Watch:
             self._next += 1
             if above:
                 self._found()
+            self._broken = False
             return above
 
     def ask_many(self, values: object, thresholds: object = None) -> NDArray[np.bool_]:
@@ -147,15 +154,17 @@ class Watch:
         """
         numbers, bases = read_stream(values, self._threshold if thresholds is None else thresholds)
         with self._lock:
-            if not self._left or getpid() != self._process:
+            if not self._left or self._broken or getpid() != self._process:
                 raise self._refusal()
             answers = np.zeros(len(numbers), dtype=np.bool_)
             done = 0
+            self._broken = True  # until there are answers
             while done < len(numbers) and self._left:
                 if self._next == len(self._array):
                     self._refill()
                 part = slice(done, done + len(self._array) - self._next)
                 done += self._asked_part(numbers[part], bases[part] if bases.ndim else bases, answers[part])
+            self._broken = False
             return answers[:done]
 
     @property
@@ -179,7 +188,7 @@ class Watch:
         return self._begun + self._next - len(self._array)
 
     def __repr__(self) -> str:
-        state = "halted" if self.halted else "running"
+        state = "halted" if self.halted else "broken" if self._broken else "running"
         return f"<{type(self).__name__} {state}: {self.asked} asked, {self.found} of {self._cutoff} above>"
 
     def __reduce__(self) -> str:
@@ -221,10 +230,11 @@ class Watch:
 
     def _asked_with_care(self, value: object, threshold: object) -> bool:
         """The same for numbers of any kind, and where floats do not decide; refuses what is no number."""
-        if threshold is None and self._threshold is None:
-            raise InvalidParameter("threshold", threshold, "be given, to start or with each query")
-        base = self._threshold if threshold is None else read_number("threshold", threshold)
-        exact = unshown(lambda: read_number("value", value)) - (base or 0)
+        try:
+            exact = self._read(value, threshold)
+        except BaseException:
+            self._broken = False  # nothing was compared
+            raise
         if self._next == len(self._array):
             self._refill()
         at = self._next
@@ -235,6 +245,13 @@ class Watch:
         unsure = self._errors[at] + self._rho_error + abs(shift) * ROUNDING
         is_above, is_below = gap > unsure, gap < -unsure
         return is_above if is_above is not is_below else self._compared(exact, at)
+
+    def _read(self, value: object, threshold: object) -> Fraction:
+        """How far a value is above its threshold."""
+        if threshold is None and self._threshold is None:
+            raise InvalidParameter("threshold", threshold, "be given, to start or with each query")
+        base = self._threshold if threshold is None else read_number("threshold", threshold)
+        return unshown(lambda: read_number("value", value)) - (base or 0)
 
     def _compared(self, exact: Fraction, at: int) -> bool:
         noise = LazyReal(Kind.LAPLACE, self._scale, int(self._words[at]), self._source)
@@ -284,6 +301,13 @@ class Watch:
                 "be running",
                 instead="Start another one, which is charged again.",
             )
+        if self._broken:
+            return InvalidParameter(
+                "the watch",
+                Said("broken: an answer failed on its way"),
+                "be running",
+                instead="Start another one, which is charged again.",
+            )
         return InvalidParameter("the watch", Said("of another process"), "be asked by the process that started it")
 
 
@@ -291,13 +315,10 @@ def read_stream(values: object, thresholds: object) -> tuple[Numbers, Numbers]:
     """A vector of values, and one threshold for all or one for each."""
     if thresholds is None:
         raise InvalidParameter("threshold", thresholds, "be given, to start or with each query")
-    try:
-        vector = np.asarray(values)
-    except ValueError:
-        vector = np.zeros(())
+    vector = as_given("values", values)
     if vector.ndim != 1:
         raise InvalidParameter("values", PRIVATE, "be a vector of numbers")
-    numbers = unshown(lambda: read_finite("values", vector, len(vector)))
+    numbers = read_finite("values", vector, len(vector))
     if isinstance(thresholds, Fraction | str):
         thresholds = _simplest(read_number("threshold", thresholds))
     return numbers, read_finite("thresholds", thresholds, len(vector))

@@ -68,6 +68,11 @@ class DiscreteGaussian:
         object.__setattr__(self, "variance", square)
         object.__setattr__(self, "_ahead", Ahead())
 
+    @property
+    def wide(self) -> bool:
+        """Whether arrays are of Python's whole numbers."""
+        return math.sqrt(float(self.variance)) > WIDE
+
     def draw(self, source: BitSource = SYSTEM) -> int:
         """One draw."""
         return one(self._block, self._ahead, source)

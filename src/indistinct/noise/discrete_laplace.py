@@ -40,6 +40,11 @@ class DiscreteLaplace:
         object.__setattr__(self, "scale", read_scale("scale", scale))
         object.__setattr__(self, "_ahead", Ahead())
 
+    @property
+    def wide(self) -> bool:
+        """Whether arrays are of Python's whole numbers."""
+        return is_wide(self.scale)
+
     def draw(self, source: BitSource = SYSTEM) -> int:
         """One draw."""
         return one(self._block, self._ahead, source)

@@ -22,7 +22,15 @@ from indistinct.noise.bits import SYSTEM, BitSource, Words
 from indistinct.noise.lazy_real import ROUNDING, LazyReal, sign_of_sum
 from indistinct.noise.logarithm import Reals
 from indistinct.noise.scale import Scale, read_scale
-from indistinct.noise.scores import Numbers, below_highest, differences, exact_number, read_finite, read_scores
+from indistinct.noise.scores import (
+    Numbers,
+    below_highest,
+    differences,
+    exact_number,
+    left_out,
+    read_finite,
+    read_scores,
+)
 from indistinct.noise.standard import Kind, approximated
 from indistinct.noise.table import BLOCK, Integers
 from indistinct.numbers import read_count
@@ -80,11 +88,11 @@ class LazyNoise:
     def top(self, scores: object, k: int) -> Integers:
         """Where the k largest of score + noise are, the largest first."""
         numbers = read_scores("scores", scores, len(self))
-        possible = None if numbers.dtype != np.float64 else ~np.isneginf(numbers)
-        if possible is None or possible.all():
+        out = left_out(numbers)
+        if out is None:
             among, words = None, self._words
         else:
-            among = np.flatnonzero(possible)
+            among = np.flatnonzero(~out)
             numbers, words = numbers[among], self._words[among]
         if not 1 <= read_count("k", k) <= len(numbers):
             raise InvalidParameter("k", k, f"be a whole number from 1 to {len(numbers)}, the number of finite scores")

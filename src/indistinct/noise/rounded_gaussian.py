@@ -96,6 +96,11 @@ class RoundedGaussian:
         """The law of the magnitude; the sign is fair."""
         return RoundedGaussianLaw(self.sigma)
 
+    @property
+    def wide(self) -> bool:
+        """Whether arrays are of Python's whole numbers."""
+        return float(self.sigma) > WIDE
+
     def draw(self, source: BitSource = SYSTEM) -> int:
         """One draw."""
         return one(self._block, self._ahead, source)

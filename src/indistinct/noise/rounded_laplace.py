@@ -70,6 +70,11 @@ class RoundedLaplace:
         """The law of the magnitude; the sign is fair."""
         return RoundedLaplaceLaw(self.scale)
 
+    @property
+    def wide(self) -> bool:
+        """Whether arrays are of Python's whole numbers."""
+        return is_wide(self.scale)
+
     def draw(self, source: BitSource = SYSTEM) -> int:
         """One draw."""
         return one(self._block, self._ahead, source)

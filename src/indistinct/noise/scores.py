@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
+from indistinct.noise.given import PRIVATE, as_given
 from indistinct.noise.logarithm import Reals
 from indistinct.numbers import read_number
 
-__all__ = ["Numbers", "below_highest", "differences", "exact_number", "read_finite", "read_scores"]
+__all__ = ["Numbers", "below_highest", "differences", "exact_number", "left_out", "read_finite", "read_scores"]
 
 Numbers = NDArray[Any]
 """64-bit integers, doubles, or Python's own numbers: ints of any size and fractions."""
@@ -29,16 +30,17 @@ def read_scores(name: str, scores: object, count: int) -> Numbers:
     >>> read_scores("scores", [0.5, float("nan")], 2)
     Traceback (most recent call last):
     ...
-    indistinct.errors.InvalidParameter: scores must be numbers below infinity, but is [0.5, nan].
+    indistinct.errors.InvalidParameter: scores must be numbers below infinity, but is not (it is private, ...
     """
     numbers = _read(name, scores)
     if numbers.ndim != 1 or len(numbers) != count or not count:
-        raise InvalidParameter(name, scores, f"be a vector of {count} numbers" if count else "not be empty")
-    if numbers.dtype == np.float64:
-        if np.isnan(numbers).any() or np.isposinf(numbers).any():
-            raise InvalidParameter(name, scores, "be numbers below infinity")
-        if np.isneginf(numbers).all():
-            raise InvalidParameter(name, scores, "not all be minus infinity")
+        raise InvalidParameter(name, PRIVATE, f"be a vector of {count} numbers" if count else "not be empty")
+    finite = _finite(numbers)
+    if not (finite.all() or np.isneginf(numbers[~finite].astype(np.float64)).all()):
+        raise InvalidParameter(name, PRIVATE, "be numbers below infinity")
+    out = left_out(numbers)
+    if out is not None and out.all():
+        raise InvalidParameter(name, PRIVATE, "not all be minus infinity")
     return numbers
 
 
@@ -46,10 +48,18 @@ def read_finite(name: str, values: object, count: int) -> Numbers:
     """A vector of so many finite numbers, or one number for all."""
     numbers = _read(name, values)
     if numbers.shape not in ((), (count,)):
-        raise InvalidParameter(name, values, f"be a number or a vector of {count} numbers")
-    if numbers.dtype == np.float64 and not np.isfinite(numbers).all():
-        raise InvalidParameter(name, values, "be finite")
+        raise InvalidParameter(name, PRIVATE, f"be a number or a vector of {count} numbers")
+    if not _finite(numbers).all():
+        raise InvalidParameter(name, PRIVATE, "be finite")
     return numbers
+
+
+def left_out(scores: Numbers) -> NDArray[np.bool_] | None:
+    """Which scores are minus infinity, of those that were read; None if none is."""
+    if scores.dtype == np.int64:
+        return None
+    out = ~_finite(scores)
+    return out if out.any() else None
 
 
 def exact_number(value: object) -> Fraction:
@@ -75,7 +85,7 @@ def differences(values: Numbers, others: Numbers) -> Reals:
 
 
 def _read(name: str, values: object) -> Numbers:
-    numbers = np.asarray(values)
+    numbers = as_given(name, values)
     match numbers.dtype.kind:
         case "i":
             return numbers.astype(np.int64, copy=False)
@@ -83,10 +93,19 @@ def _read(name: str, values: object) -> Numbers:
             return numbers.astype(object if numbers.dtype.itemsize == 8 else np.int64)
         case "f" if numbers.dtype.itemsize <= 8:
             return numbers.astype(np.float64, copy=False)
-        case "O" if all(isinstance(value, int | Fraction) and value is not True for value in numbers.flat):
+        case "O":
             return numbers
         case _:
-            raise InvalidParameter(name, values, "be whole numbers, floats or fractions")
+            raise InvalidParameter(name, PRIVATE, "be whole numbers, floats or fractions")
+
+
+def _finite(numbers: Numbers) -> NDArray[np.bool_]:
+    """Of Python's own numbers, only those that are not finite are floats."""
+    if numbers.dtype == np.float64:
+        return np.isfinite(numbers)
+    if numbers.dtype == object:
+        return np.array([not isinstance(value, float) for value in numbers.flat], dtype=np.bool_).reshape(numbers.shape)
+    return np.ones(numbers.shape, dtype=np.bool_)
 
 
 def _fit_floats(numbers: Numbers) -> bool:

@@ -150,6 +150,11 @@ class DiscreteStaircase:
         object.__setattr__(self, "step", _read_whole("the step", step, width))
         object.__setattr__(self, "_ahead", Ahead())
 
+    @property
+    def wide(self) -> bool:
+        """Whether arrays are of Python's whole numbers."""
+        return is_wide(Scale(self.sensitivity, self.epsilon))
+
     def draw(self, source: BitSource = SYSTEM) -> int:
         """One draw."""
         return one(self._block, self._ahead, source)

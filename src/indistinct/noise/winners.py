@@ -15,7 +15,7 @@ from indistinct.noise.lazy import able, enclosed_sums, ranked
 from indistinct.noise.lazy_real import LazyReal
 from indistinct.noise.logarithm import Reals
 from indistinct.noise.scale import read_scale
-from indistinct.noise.scores import Numbers, differences, read_scores
+from indistinct.noise.scores import Numbers, differences, left_out, read_scores
 from indistinct.noise.standard import Kind
 from indistinct.noise.table import Integers
 from indistinct.numbers import read_count
@@ -33,7 +33,8 @@ def winners(kind: Kind, scores: Numbers, scale: object, k: int = 1, source: BitS
     """
     width = read_scale("scale", scale)
     numbers = read_scores("scores", scores, len(scores))
-    possible = len(numbers) - (int(np.isneginf(numbers).sum()) if numbers.dtype == np.float64 else 0)
+    out = left_out(numbers)
+    possible = len(numbers) if out is None else len(numbers) - int(out.sum())
     if not 1 <= read_count("k", k) <= possible:
         raise InvalidParameter("k", k, f"be a whole number from 1 to {possible}, the number of finite scores")
     highest = np.asarray(numbers.max(), dtype=numbers.dtype)
@@ -45,8 +46,8 @@ def winners(kind: Kind, scores: Numbers, scale: object, k: int = 1, source: BitS
         part = numbers[start : start + _BLOCK]
         fresh = source.words(len(part))
         within: Integers | None = None
-        if possible < len(numbers):
-            within = np.flatnonzero(~np.isneginf(part))
+        if out is not None:
+            within = np.flatnonzero(~out[start : start + _BLOCK])
             part, fresh = part[within], fresh[within]
         if not len(part):
             continue

@@ -88,8 +88,8 @@ def test_the_order_in_which_networkx_met_the_nodes_is_forgotten() -> None:
 @pytest.mark.parametrize(
     ("graph", "sentence"),
     [
-        (([0], [4]), "nodes from 0 to 3, but is 'another'"),
-        (([-1], [2]), "nodes from 0 to 3, but is 'another'"),
+        (([0], [4]), "nodes from 0 to 3, but is not"),
+        (([-1], [2]), "nodes from 0 to 3, but is not"),
         (([0, 1], [2]), "lengths"),
         (([0.5], [2]), "whole numbers"),
         ((["a"], ["b"]), "whole numbers"),

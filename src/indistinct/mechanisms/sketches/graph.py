@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.errors import InvalidParameter
+from indistinct.noise.given import PRIVATE
 
 __all__ = ["MOST_NODES", "Edges", "Integers", "read_graph"]
 
@@ -78,8 +79,7 @@ def _of_arrays(nodes: int, u: Any, v: Any, weight: Any = None) -> Edges:
     first, second = _indices("u", u, nodes), _indices("v", v, nodes)
     weights = np.ones(first.size, dtype=np.float32) if weight is None else _weights(weight)
     if not first.size == second.size == weights.size:
-        sizes = (first.size, second.size, weights.size)
-        raise InvalidParameter("the lengths of the edge arrays", sizes, "be the same")
+        raise InvalidParameter("the lengths of the edge arrays", PRIVATE, "be the same")
     return _merged(nodes, first, second, weights)
 
 
@@ -132,9 +132,9 @@ def _indices(name: str, values: Any, nodes: int) -> Integers:
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InvalidParameter(name, array.dtype.name, "be a list of whole numbers, the places of the nodes")
+        raise InvalidParameter(name, PRIVATE, "be a list of whole numbers, the places of the nodes")
     if array.min() < 0 or array.max() >= nodes:
-        raise InvalidParameter(name, "another", f"be nodes from 0 to {nodes - 1}")
+        raise InvalidParameter(name, PRIVATE, f"be nodes from 0 to {nodes - 1}")
     return array.astype(np.int64)
 
 
@@ -144,7 +144,7 @@ def _weights(values: Any) -> NDArray[np.float32]:
     except (TypeError, ValueError):
         raise InvalidParameter("weight", type(values).__name__, "be a list of numbers") from None
     if array.ndim != 1:
-        raise InvalidParameter("weight", array.shape, "be a list of numbers")
+        raise InvalidParameter("weight", PRIVATE, "be a list of numbers")
     if np.any(np.isnan(array)):
         raise InvalidParameter("weight", float("nan"), "be a number on every edge")
     return np.asarray(np.clip(array, -1e9, 1e9), dtype=np.float32)
