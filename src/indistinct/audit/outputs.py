@@ -7,8 +7,9 @@ shorter than others. Kinds are numbered as they appear, in both samples together
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import zip_longest
 from typing import Any
 
@@ -76,6 +77,7 @@ def gather(
 ) -> tuple[Outputs, Outputs]:
     """So many answers on each of two inputs."""
     answers = [_answers(mechanism, given, samples, batch=batch) for given in (first, second)]
+    _check_answered(mechanism, answers)
     if all(isinstance(each, np.ndarray) and each.dtype.kind in "biuf" for each in answers):
         together = np.concatenate([np.asarray(each).reshape(samples, -1) for each in _alike(answers)])
         outputs = _from_array(together)
@@ -84,21 +86,72 @@ def gather(
     return outputs.part(slice(0, samples)), outputs.part(slice(samples, None))
 
 
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The answer of a call that raised: the type of the exception, and not its text."""
+
+    module: str
+    name: str
+
+    @classmethod
+    def by(cls, error: Exception) -> Raised:
+        """What an exception tells."""
+        return cls(type(error).__module__, type(error).__qualname__)
+
+    def __repr__(self) -> str:
+        return f"raising {self.name}"
+
+
 def _answers(mechanism: Callable[..., Any], given: object, samples: int, *, batch: bool) -> Any:
+    if not batch:
+        return [_asked(mechanism, given) for _ in range(samples)]
+    answers = _asked(mechanism, given, samples)
+    if isinstance(answers, Raised):
+        raise InvalidParameter(
+            "the mechanism",
+            mechanism,
+            "answer on both inputs",
+            instead=f"On {given!r:.60} it raised {answers.name}. Without batch that counts as an answer.",
+        )
     try:
-        if not batch:
-            return [mechanism(given) for _ in range(samples)]
-        answers = mechanism(given, samples)
         count = len(answers)
-    except Exception as error:
-        raise InvalidParameter(
-            "the mechanism", mechanism, "answer on both inputs", instead=f"On {given!r:.60} it raised {error!r:.200}."
-        ) from error
+    except TypeError:
+        count = None
     if count != samples:
+        found = "what has no size" if count is None else count
         raise InvalidParameter(
-            "the mechanism", mechanism, f"give {samples} answers when asked for so many, not {count}"
+            "the mechanism",
+            mechanism,
+            f"give {samples} answers when asked for so many, not {found}",
         )
     return answers
+
+
+def _asked(mechanism: Callable[..., Any], *given: object) -> Any:
+    """An answer. An exception is one, as whoever asks can see it; the end of the program is none."""
+    try:
+        return mechanism(*given)
+    except Exception as error:  # whatever it is, it tells the inputs apart
+        return Raised.by(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InvalidParameter(
+            "the mechanism",
+            mechanism,
+            "answer and not end the program",
+            instead=f"On {given[0]!r:.60} it raised {type(error).__name__}.",
+        ) from error
+
+
+def _check_answered(mechanism: Callable[..., Any], answers: list[Any]) -> None:
+    """Refuses a function that raises the same on every call: it tells nothing, and is most likely a mistake."""
+    if any(isinstance(each, np.ndarray) for each in answers):
+        return
+    first = answers[0][0]
+    if isinstance(first, Raised) and all(answer == first for each in answers for answer in each):
+        calls = f"Each of its {sum(map(len, answers)):,} calls raised {first.name}."
+        raise InvalidParameter("the mechanism", mechanism, "answer at least once", instead=calls)
 
 
 def _alike(arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
@@ -157,10 +210,20 @@ def _plain(answer: Any) -> Any:
         answer = answer.tolist()
     if isinstance(answer, list | tuple):
         return tuple(map(_plain, answer))
+    _check_comparable(answer)
     return answer
 
 
-_PLAIN = {int, float, bool, str, type(None)}
+def _check_comparable(answer: Any) -> None:
+    """Refuses what is equal to itself alone: every answer would be another, and nothing could be told by them."""
+    if isinstance(answer, Iterator):
+        raise InvalidParameter("an answer", answer, "be a value, and not an iterator of values", instead=_INSTEAD)
+    equal: object = type(answer).__eq__
+    if equal is object.__eq__ and not isinstance(answer, type | Enum) and answer is not Ellipsis:
+        raise InvalidParameter("an answer", answer, "be comparable to others by its value", instead=_INSTEAD)
+
+
+_PLAIN = {int, float, bool, str, type(None), Raised}
 
 
 def _mixed(name: str, values: Sequence[Any]) -> Column:
