@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
@@ -26,7 +28,8 @@ Codes = NDArray[np.int64]
 _MOST_COLUMNS = 64
 _ZERO_BIT = 2000.0
 _EXACT = 2**53  # larger whole numbers are not all floats, and are told apart as they are
-_NUMBERS = (int, float)
+_NUMBERS = (int, float, Decimal, Fraction)
+_RING = 2**38 * 720_720 * 5  # below 2^63; a multiple of 1 to 16, 100, 1000 and of the powers of two up to 2^42
 _INSTEAD = "Return numbers, strings, or tuples, lists and arrays of these."
 
 
@@ -39,10 +42,21 @@ class Column:
     kinds: Codes  # -1 where there is a number
     labels: tuple[Hashable, ...]
     has_floats: bool
+    exact: tuple[Codes, NDArray[np.bool_]] | None = None
+    """The whole numbers modulo a multiple of all small numbers, where floats do not hold them; and where they are."""
+    texts: NDArray[Any] | None = None
+    """As the answers are written, where they are not numbers alone."""
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether there is more to how answers are written than whole numbers show."""
+        return self.has_floats or self.texts is not None
 
     def part(self, rows: slice) -> Column:
         """The same of some of the answers."""
-        return Column(self.name, self.numbers[rows], self.kinds[rows], self.labels, self.has_floats)
+        exact = None if self.exact is None else (self.exact[0][rows], self.exact[1][rows])
+        texts = None if self.texts is None else self.texts[rows]
+        return Column(self.name, self.numbers[rows], self.kinds[rows], self.labels, self.has_floats, exact, texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,9 +95,25 @@ def gather(
     if all(isinstance(each, np.ndarray) and each.dtype.kind in "biuf" for each in answers):
         together = np.concatenate([np.asarray(each).reshape(samples, -1) for each in _alike(answers)])
         outputs = _from_array(together)
+        types: list[Hashable] = [str(each.dtype) for each in answers for _ in range(samples)]
     else:
         outputs = _from_objects([*answers[0], *answers[1]])
+        types = [_type(answer) for each in answers for answer in each]
+    if len(set(types)) > 1:
+        codes: dict[Hashable, int] = {}
+        kinds = np.fromiter((codes.setdefault(each, len(codes)) for each in types), np.int64, len(types))
+        column = Column("its type", np.full(len(types), np.nan), kinds, tuple(codes), has_floats=False)
+        outputs = Outputs((*outputs.columns, column), outputs.whole, outputs.labels)
     return outputs.part(slice(0, samples)), outputs.part(slice(samples, None))
+
+
+def _type(answer: Any) -> Hashable:
+    """The type of an answer, and of what is in it: 5 and 5.0 are equal, but whoever sees them can tell them apart."""
+    if isinstance(answer, np.ndarray):
+        return "array", str(answer.dtype)
+    if isinstance(answer, list | tuple):
+        return type(answer).__name__, *map(_type, answer)
+    return type(answer).__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +211,10 @@ def _from_array(rows: NDArray[Any]) -> Outputs:
 def _column(name: str, values: NDArray[Any]) -> Column:
     numbers = values.astype(np.float64)
     kinds = np.where(np.isnan(numbers), 0, -1).astype(np.int64)
-    return Column(name, numbers, kinds, ("not a number",), values.dtype.kind == "f")
+    exact = None
+    if values.dtype.kind in "iu" and len(values) and max(abs(int(values.max())), abs(int(values.min()))) > _EXACT:
+        exact = (values % _RING).astype(np.int64), np.ones(len(values), dtype=bool)
+    return Column(name, numbers, kinds, ("not a number",), values.dtype.kind == "f", exact)
 
 
 def _from_objects(answers: list[Any]) -> Outputs:
@@ -232,17 +265,30 @@ def _mixed(name: str, values: Sequence[Any]) -> Column:
     numbers = np.full(len(values), np.nan)
     kinds = np.full(len(values), -1, dtype=np.int64)
     has_floats = False
+    whole, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
     for at, value in enumerate(values):
+        if type(value) is int:
+            whole[at], valid[at] = value % _RING, True
         if isinstance(value, _NUMBERS) and not isinstance(value, bool) and value == value:
             numbers[at] = _as_float(value)
             has_floats = has_floats or isinstance(value, float)
         else:
             label = "not a number" if isinstance(value, float) else value
             kinds[at] = labels.setdefault(label, len(labels))
-    return Column(name, numbers, kinds, tuple(labels), has_floats)
+    large = valid.any() and not (np.abs(numbers[valid]) <= _EXACT).all()
+    told = not set(map(type, values)) <= {int, float, bool, type(None), _Missing, Raised}
+    texts = np.array([_spelled(value) for value in values], dtype=object) if told else None
+    return Column(name, numbers, kinds, tuple(labels), has_floats, (whole, valid) if large else None, texts)
 
 
-def _as_float(value: float) -> float:
+def _spelled(value: Any) -> str:
+    try:
+        return value if isinstance(value, str) else repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return hex(value)
+
+
+def _as_float(value: float | Decimal | Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
