@@ -16,6 +16,7 @@ Every message is one sentence or two: what is wrong, with which value, and what 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
 __all__ = [
@@ -154,11 +155,13 @@ def shortened(value: object) -> str:
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
     >>> shortened(10**400)
     'a whole number of 1,329 bits'
+    >>> shortened(Fraction(10**15))
+    '1000000000000000'
     """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
         return f"a whole number of {value.bit_length():,} bits"
     try:
-        text = repr(value)
+        text = str(value) if isinstance(value, Fraction) else repr(value)
     except ValueError:
         return f"a {type(value).__name__} too long to print"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -251,17 +252,35 @@ def failing(given: int) -> int:
     return 1
 
 
+def leaving(given: int) -> int:
+    if given:
+        sys.exit(0)
+    return 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "sentence"),
     [
         ((5, 0, 1, (1, 0)), {}, "the mechanism must be a function of an input"),
-        ((failing, 0, 1, (1, 0)), {}, "answer on both inputs, but is .* On 1 it raised RuntimeError"),
+        ((failing, 1, 2, (1, 0)), {}, r"answer at least once, but is .* Each of its 100 calls raised RuntimeError\.$"),
+        ((lambda x, _: failing(x), 0, 1, (1, 0)), {"batch": True}, "answers when asked for so many, not what has no"),
+        ((lambda x, _: failing(x), 1, 1, (1, 0)), {"batch": True}, "On 1 it raised RuntimeError. Without batch"),
+        ((leaving, 0, 1, (1, 0)), {}, "answer and not end the program, but is .* On 1 it raised SystemExit"),
+        ((lambda x, _: leaving(x + 1), 0, 1, (1, 0)), {"batch": True}, "answer and not end the program"),
+        ((lambda x: iter([x]), 0, 1, (1, 0)), {}, "be a value, and not an iterator"),
+        ((lambda x: (x for _ in range(2)), 0, 1, (1, 0)), {}, "be a value, and not an iterator"),
+        ((lambda x: (1, map(abs, [x])), 0, 1, (1, 0)), {}, "be a value, and not an iterator"),
+        ((lambda _: object(), 0, 1, (1, 0)), {}, "be comparable to others by its value"),
         ((lambda _: {}, 0, 1, (1, 0)), {}, "an answer must be hashable"),
         ((lambda _: (1, []), 0, 1, "no"), {}, "the claim must be a guarantee, a profile or"),
         ((lambda _: 1, 0, 1, (-1, 0)), {}, "epsilon must lie in"),
-        ((lambda _: 1, 0, 1, (1, 0)), {"samples": 39}, "samples must be at least 40"),
-        ((lambda _: 1, 0, 1, (1, 0)), {"samples": 10.5}, "samples must be a whole number"),
-        ((lambda _: 1, 0, 1, (1, 0)), {"false_alarm": 0}, "false_alarm must lie strictly between"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"samples": 39}, "samples must be a whole number from 40 to 100,000,000"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"samples": -1}, "samples must be a whole number from 40 to 100,000,000"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"samples": 10**12}, "samples must be a whole number from 40 to 100,000,000"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"samples": 50.5}, "samples must be a whole number"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"false_alarm": 0}, r"false_alarm must lie in \[1e-12, 0\.5\]"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"false_alarm": "1e-400"}, r"false_alarm must lie in \[1e-12, 0\.5\]"),
+        ((lambda _: 1, 0, 1, (1, 0)), {"false_alarm": "0.999"}, r"false_alarm must lie in \[1e-12, 0\.5\]"),
         ((lambda _: 1, 0, 1, (1, 0)), {"false_alarm": "x"}, "false_alarm must be a number"),
         ((lambda _, n: np.zeros(n + 1), 0, 1, (1, 0)), {"batch": True}, "give 50 answers when asked for so many"),
         ((lambda x, n: np.zeros((n, 1 + x)), 0, 1, (1, 0)), {"batch": True}, "the shape of an answer must be the same"),
@@ -270,6 +289,28 @@ def failing(given: int) -> int:
 def test_bad_input_is_one_sentence(arguments: tuple[Any, ...], options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidParameter, match=sentence):
         by_test(*arguments, **{"samples": 50, **options})
+
+
+def test_an_exception_is_an_answer_by_its_type_alone() -> None:
+    def raising(given: int) -> int:
+        raise (KeyError if (RANDOM.random() < 0.8) == (given == 0) else ValueError)(f"private: {given}")
+
+    for mechanism in (failing, raising):
+        audit = by_test(mechanism, 0, 1, PureDP(1), samples=4000)
+        assert audit.violates
+        assert "private" not in str(audit)
+        assert "luck" not in str(audit)
+    kept = by_test(raising, 0, 1, PureDP(ln(4)), samples=4000, false_alarm=SHARE)
+    assert kept.verdict == "consistent"
+    assert "raising " in str(kept)
+
+
+def test_an_interruption_ends_the_audit() -> None:
+    def interrupted(_: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        by_test(interrupted, 0, 1, PureDP(1), samples=50)
 
 
 def test_a_claim_of_nothing_is_never_broken() -> None:

@@ -13,19 +13,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indistinct import DiscreteGaussian as AccountedGaussian
 from indistinct import (
+    MWEM,
+    AboveThreshold,
+    ApproximateDP,
     DiscretePair,
+    ExponentialMechanism,
+    Gaussian,
     GaussianDP,
     Geometric,
+    NoisyMax,
+    NumericSparse,
+    PermuteAndFlip,
+    PoissonSubsampled,
     PureDP,
     RandomizedResponse,
     Region,
+    RenyiDP,
+    Sparse,
     Staircase,
     ZeroConcentratedDP,
     compose,
     ln,
 )
+from indistinct import DiscreteGaussian as AccountedGaussian
 from indistinct.audit import exact
 from indistinct.audit.exact import divergence
 from indistinct.audit.laws import EnclosedLaw, law_of, read_law
@@ -256,12 +267,63 @@ def test_what_is_not_listed_counts_against_a_claim_only_where_it_must() -> None:
 
 
 def test_mechanisms_are_audited_against_what_they_say() -> None:
-    for mechanism in (Staircase(epsilon="0.5"), RandomizedResponse("0.5", 3), GaussianDP("0.5")):
-        assert exact(mechanism).verdict in ("holds", "undecided")
+    for mechanism in (Staircase(epsilon="0.5"), RandomizedResponse("0.5", 3), Gaussian(sigma=2), Geometric(epsilon=1)):
+        assert exact(mechanism).verdict == "holds"
         assert exact(mechanism, PureDP("0.3")).verdict == "violates"
-    profile = compose({GaussianDP("0.1"): 30})
+    profile = compose({Gaussian(sigma=10): 30})
     assert exact(profile, compose({GaussianDP("0.11"): 30})).verdict == "holds"
     assert exact(profile, compose({GaussianDP("0.099"): 30})).verdict == "violates"
+
+
+PROMISES = {
+    "pure": PureDP(1),
+    "approximate": ApproximateDP("0.9", "1e-6"),
+    "concentrated": ZeroConcentratedDP("1/50"),
+    "gaussian": GaussianDP("0.2"),
+    "renyi": RenyiDP(20, "0.2"),
+    "sparse": Sparse(1, 10, delta="1e-6"),
+    "numeric sparse": NumericSparse(1, 3),
+    "mwem": MWEM(1, 4),
+    "noisy max": NoisyMax(1),
+    "permute and flip": PermuteAndFlip(1),
+    "above threshold": AboveThreshold(1),
+    "exponential": ExponentialMechanism(1),
+    "a sample of a promise": PoissonSubsampled(PureDP(2), "1/4"),
+    "vectors": AccountedGaussian(1, sigma=5, vector=True),
+}
+
+
+@pytest.mark.parametrize("thing", PROMISES.values(), ids=PROMISES)
+def test_a_promise_holds_or_is_undecided_and_convicts_nobody(thing: Any) -> None:
+    """It may be kept with room to spare: the sparse vector of delta 1e-6 is purely private, at a larger epsilon."""
+    held = exact(thing)
+    assert held.verdict == "holds"
+    assert held.promised
+    assert exact(thing, ApproximateDP(1, "1e-5")).verdict == "holds"
+    for claim in (ApproximateDP("0.05", "1e-9"), PureDP("0.01"), compose([PureDP("0.01")])):
+        audit = exact(thing, claim)
+        assert audit.verdict == "undecided"
+        assert not audit.violates
+        assert "A promise bounds what is lost from above" in str(audit)
+
+
+def test_a_promise_holds_what_it_says_to_the_last_digit() -> None:
+    for promise in (ApproximateDP("1/3", "1e-6"), PureDP(ln(3)), Sparse(1, 10, delta="1e-6")):
+        assert exact(promise, promise).verdict == "holds"
+    assert exact(ApproximateDP(1, "1e-6"), ApproximateDP(1, F(1, 10**6) - F(1, 10**40))).verdict == "undecided"
+
+
+def test_of_a_mixture_only_the_laws_convict() -> None:
+    """What Gaussian noise gives away by itself is a proof, in any company; what the company may give away is none."""
+    mixture = compose([Gaussian(sigma=1), PureDP(1), ExponentialMechanism(1), ApproximateDP(1, "0.1")])
+    alone = compose([Gaussian(sigma=1)]).delta("0.5")
+    found = exact(mixture, ApproximateDP("0.5", "1e-3")).worst
+    assert found is not None
+    assert found.found == F(alone.lower)
+    assert exact(mixture, [("0.5", F(alone.upper))]).verdict == "undecided"
+    assert exact(mixture, ApproximateDP(20, "0.2")).verdict == "holds"
+    sampled = PoissonSubsampled(Gaussian(sigma=1), "1/4")
+    assert exact(compose([sampled, PureDP(1)]), PureDP("0.1")).verdict == "violates"
 
 
 # Bad input.

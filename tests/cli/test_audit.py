@@ -22,6 +22,14 @@ def many(answer, count):
 def failing(answer):
     raise RuntimeError("no luck")
 
+def leaving(answer):
+    raise SystemExit(0)
+
+def half(answer):
+    if answer:
+        raise RuntimeError("no luck")
+    return 1
+
 number = 5
 """
 
@@ -31,6 +39,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A module of the user's, in the directory in which the command is run."""
     name = f"own_{abs(hash(tmp_path))}"
     (tmp_path / f"{name}.py").write_text(OWN)
+    (tmp_path / f"{name}_leaving.py").write_text("raise SystemExit(0)")
     monkeypatch.syspath_prepend(str(tmp_path))
     return name
 
@@ -92,12 +101,21 @@ def test_the_region_is_drawn(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (["geometric", "--epsilon", "0"], "epsilon must be above 0 and at most 20"),
         (["geometric", "--epsilon", "x"], "epsilon must be a number"),
         (["geometric", "--epsilon", "1", "--delta", "2"], "delta must lie in"),
-        (["geometric", "--epsilon", "1", "--samples", "3"], "samples must be at least 40"),
-        (["geometric", "--epsilon", "1", "--false-alarm", "0"], "false_alarm must lie strictly between"),
+        (["geometric", "--epsilon", "1", "--samples", "3"], "samples must be a whole number from 40 to"),
+        (["geometric", "--epsilon", "1", "--false-alarm", "0"], "false_alarm must lie in [1e-12, 0.5]"),
         (["geometric", "--epsilon", "1", "--first", "0"], "--first must be left out"),
         (["geometric"], "the following arguments are required: --epsilon"),
         (["OWN:respond", "--epsilon", "1", "--first", "0"], "--second must be given for a function of yours"),
-        (["OWN:failing", "--epsilon", "1", "--first", "0", "--second", "1"], "RuntimeError('no luck')"),
+        (
+            ["OWN:failing", "--epsilon", "1", "--first", "0", "--second", "1"],
+            "Each of its 200,000 calls raised",
+        ),
+        (["OWN:leaving", "--epsilon", "1", "--first", "0", "--second", "1"], "answer and not end the program"),
+        (["OWN_leaving:f", "--epsilon", "1", "--first", "0", "--second", "1"], "SystemExit: 0."),
+        (["OWN:respond", "--epsilon", "1", "--first", "0", "--second", "[1,2"], "--second must be a value as Python"),
+        (["OWN:respond", "--epsilon", "1", "--first", "'a", "--second", "1"], "--first must be a value as Python"),
+        (["OWN:respond", "--epsilon", "1", "--first", "2024-01-01", "--second", "1"], "--first must be a value as"),
+        (["OWN:respond", "--epsilon", "1", "--first", "nan", "--second", "1"], "--first must be a value as Python"),
         (["OWN:number", "--epsilon", "1", "--first", "0", "--second", "1"], "be a function of an input"),
         (["OWN:none", "--epsilon", "1", "--first", "0", "--second", "1"], "be importable as module:function"),
         (["no_such_module:f", "--epsilon", "1", "--first", "0", "--second", "1"], "ModuleNotFoundError"),
@@ -108,3 +126,17 @@ def test_bad_questions(capsys: pytest.CaptureFixture[str], own: str, arguments: 
     assert (code, out) == (2, "")
     assert sentence in err
     assert "Traceback" not in err
+    assert len(err.splitlines()) == 1
+
+
+def test_an_exception_counts_as_an_answer(capsys: pytest.CaptureFixture[str], own: str) -> None:
+    code, out, err = ran(capsys, f"{own}:half", "--first", "0", "--second", "1", "--epsilon", "1", *QUICK)
+    assert (code, err) == (1, "")
+    assert "no luck" not in out
+
+
+def test_how_inputs_were_read_is_said_where_one_is_text(capsys: pytest.CaptureFixture[str], own: str) -> None:
+    asked = [f"{own}:respond", "--epsilon", "ln(3)", *QUICK, "--second", "False"]
+    assert ran(capsys, *asked, "--first", "yes")[1].endswith("The inputs were read as 'yes' and False.\n")
+    assert "were read" not in ran(capsys, *asked, "--first", "True")[1]
+    assert json.loads(ran(capsys, *asked, "--first", "True", "--json")[1])["inputs"] == ["True", "False"]

@@ -39,9 +39,8 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert code == 2
     assert captured.out == ""
     assert "Traceback" not in captured.err
-    *usage, sentence = captured.err.splitlines()
-    assert not usage or usage[0].startswith("usage: indistinct")
-    assert sentence.startswith("indistinct")
+    (sentence,) = captured.err.splitlines()
+    assert sentence.startswith("indistinct: ")
     return sentence
 
 
@@ -306,6 +305,35 @@ def test_nobody_reads_to_the_end(times: int) -> None:
     )
     os.close(writing)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("times", [1, 300], ids=["less than a buffer", "more than a buffer"])
+def test_a_full_disk_is_no_verdict(times: int) -> None:
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [PROGRAM, "compose", "--epsilon", "1", *["--at-epsilon", "0.1"] * times],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+            env=inherited,
+        )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("indistinct: the output must be writable to its end, but it was not: ")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_command_that_is_ended_from_inside_did_not_succeed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended(*_: object) -> None:
+        raise SystemExit(0)
+
+    monkeypatch.setattr("indistinct.cli.compose.run", ended)
+    assert "so there is no answer" in refused(capsys, "compose", *THIRTY, "--at-delta", "0.05")
 
 
 def test_an_interruption_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,8 +24,7 @@ from indistinct.audit.search import most_telling
 from indistinct.audit.statistics import statistics_of
 from indistinct.audit.verdicts import Verdict
 from indistinct.errors import InvalidParameter
-from indistinct.numbers import read_count
-from indistinct.numbers.reading import read_probability
+from indistinct.numbers.reading import read_number
 from indistinct.regions import Region, Tangent
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["TestedAudit", "by_test"]
 
 _FEWEST = 40
+_MOST = 10**8
+_LEAST_RATE, _LARGEST_RATE = Fraction(1, 10**12), Fraction(1, 2)
 _MOST_EVENTS = 4
 _MOST_FITTED = 200_000
 _MOST_SEARCHED = 1_000_000
@@ -119,8 +120,9 @@ def by_test(
 
     Guaranteed: a mechanism that keeps its claim is said to violate it with probability at most `false_alarm`, for
     independent answers. `mechanism(input)` returns one answer: a number, a string, or a tuple, list or array of them;
-    with `batch=True`, `mechanism(input, count)` returns so many. Not-a-number is an answer like any other. The claim is
-    a guarantee, a profile, (epsilon, delta) or several of these; both directions are tested.
+    with `batch=True`, `mechanism(input, count)` returns so many. Not-a-number is an answer like any other, and so is an
+    exception, by its type. The claim is a guarantee, a profile, (epsilon, delta) or several of these; both directions
+    are tested.
 
     >>> from indistinct import PureDP
     >>> from indistinct.noise import DiscreteLaplace
@@ -132,12 +134,13 @@ def by_test(
     if not callable(mechanism):
         raise InvalidParameter("the mechanism", mechanism, "be a function of an input")
     stated = read_claim(claim)
-    count = read_count("samples", samples)
-    if count < _FEWEST:
-        raise InvalidParameter("samples", samples, f"be at least {_FEWEST}: fewer can show nothing")
-    rate = read_probability("false_alarm", false_alarm)
-    if not 0 < rate < 1:
-        raise InvalidParameter("false_alarm", false_alarm, "lie strictly between 0 and 1")
+    number = read_number("samples", samples)
+    if number.denominator != 1 or not _FEWEST <= number <= _MOST:
+        raise InvalidParameter("samples", samples, f"be a whole number from {_FEWEST} to {_MOST:,}")
+    count = int(number)
+    rate = read_number("false_alarm", false_alarm)
+    if not _LEAST_RATE <= rate <= _LARGEST_RATE:
+        raise InvalidParameter("false_alarm", false_alarm, "lie in [1e-12, 0.5]")
     region = stated.region()
     answers = gather(mechanism, first, second, count, batch=batch)
     taught = min(count // 4, _MOST_FITTED)

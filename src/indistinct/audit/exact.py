@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
+from indistinct.audit.attained import attained
 from indistinct.audit.claims import Claim, read_claim
 from indistinct.audit.laws import EnclosedLaw, law_of, read_law
 from indistinct.audit.verdicts import ExactAudit, Place
-from indistinct.composition import PrivacyProfile, compose
-from indistinct.composition.parts import Thing
+from indistinct.composition import ApproximateDP, PrivacyProfile, PureDP, compose
+from indistinct.composition.parts import Thing, loss_of
 from indistinct.errors import InvalidParameter
-from indistinct.numbers import Epsilon, read_count
+from indistinct.numbers import Bracket, Epsilon, read_count
 from indistinct.regions import DiscretePair
 from indistinct.regions.laws import Outcome
 from indistinct.regions.ratios import epsilon_of, ratio_above, ratio_below
@@ -52,8 +53,10 @@ def exact(
     - a mapping from inputs to laws, each a mapping from outcomes to exact probabilities or to pairs (lower, upper)
       around them. Any two inputs are neighbours, or those of which `neighbours` says so;
     - a `DiscretePair`, the laws on two neighbouring inputs;
-    - what the accountant knows exactly, such as `Gaussian(sigma=...)` or a profile: the certified lower ends of its
-      own delta are compared with the claim.
+    - what the accountant knows, such as `Gaussian(sigma=...)` or a profile: the certified ends of its own delta are
+      compared with the claim. What is known by its law can hold or violate. What is known by a promise or a bound
+      alone (`PureDP(1)`, a sparse vector, the exponential mechanism) can hold or remain undecided, for it may lose less
+      than it promises; of a profile, the parts that are known by their laws decide about a violation.
 
     Without a claim, a mechanism that knows its loss is audited against that.
 
@@ -184,18 +187,43 @@ def _places(claim: Claim, both: _Worst) -> Iterator[tuple[Epsilon, Fraction, Fra
 
 
 def _compared(truth: PrivacyProfile, claim: Claim) -> ExactAudit:
-    """The certified lower ends of what the accountant knows, against the claim."""
+    """What the accountant knows against the claim: upper ends of all parts, lower ends of those that are laws."""
     places: list[tuple[Epsilon, Fraction]] = list(claim.pairs)
     if claim.profile is not None:
         end = min(truth.largest_epsilon.upper, claim.profile.largest_epsilon.upper, _FARTHEST)
         levels = [Fraction(end * i / _MOST_KNOTS) for i in range(_MOST_KNOTS)]
         places = [(e, Fraction(min(d.upper, 1.0))) for e, d in zip(levels, claim.profile.deltas(levels), strict=True)]
+    law = attained(truth)
     doubt = Fraction(0)
     worst: tuple[Fraction, Place] | None = None
-    found_there = truth.deltas([epsilon for epsilon, _ in places]) if len(places) > 1 else [truth.delta(places[0][0])]
-    for (epsilon, allowed), found in zip(places, found_there, strict=True):
-        doubt = max(doubt, Fraction(found.upper) - allowed)
-        sure = Fraction(found.lower)
+    epsilons = [epsilon for epsilon, _ in places]
+    possible = [Fraction(found.upper) for found in _deltas(truth, epsilons)]
+    certain = [Fraction(0)] * len(places)
+    if law is not None:
+        certain = [Fraction(found.lower) for found in _deltas(law, epsilons)]
+    for (epsilon, allowed), sure, most in zip(places, certain, possible, strict=True):
+        doubt = max(doubt, most - allowed)
         if sure > allowed and (worst is None or sure - allowed > worst[0]):
             worst = sure - allowed, Place(epsilon, allowed, sure)
-    return ExactAudit(str(claim), 0, None if worst is None else worst[1], doubt)
+    if _follows(truth, claim):
+        doubt = Fraction(0)
+    return ExactAudit(str(claim), 0, None if worst is None else worst[1], doubt, promised=law is not truth)
+
+
+def _deltas(profile: PrivacyProfile, epsilons: list[Epsilon]) -> list[Bracket]:
+    return profile.deltas(epsilons) if len(epsilons) > 1 else [profile.delta(epsilons[0])]
+
+
+def _follows(truth: PrivacyProfile, claim: Claim) -> bool:
+    """Whether the claim follows without arithmetic that rounds: from the same parts, or from one promise."""
+    if claim.profile is not None:
+        return dict(truth.parts) == dict(claim.profile.parts)
+    (thing, times), *others = truth.parts
+    promise = loss_of(thing)
+    if others or times != 1 or not isinstance(promise, PureDP | ApproximateDP):
+        return False
+    return all(
+        promise.delta <= delta
+        and (promise.epsilon == epsilon or ratio_above(promise.epsilon, 256) <= ratio_below(epsilon, 256))
+        for epsilon, delta in claim.pairs
+    )

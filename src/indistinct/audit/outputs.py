@@ -7,8 +7,11 @@ shorter than others. Kinds are numbered as they appear, in both samples together
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
 
@@ -25,7 +28,8 @@ Codes = NDArray[np.int64]
 _MOST_COLUMNS = 64
 _ZERO_BIT = 2000.0
 _EXACT = 2**53  # larger whole numbers are not all floats, and are told apart as they are
-_NUMBERS = (int, float)
+_NUMBERS = (int, float, Decimal, Fraction)
+_RING = 2**38 * 720_720 * 5  # below 2^63; a multiple of 1 to 16, 100, 1000 and of the powers of two up to 2^42
 _INSTEAD = "Return numbers, strings, or tuples, lists and arrays of these."
 
 
@@ -38,10 +42,21 @@ class Column:
     kinds: Codes  # -1 where there is a number
     labels: tuple[Hashable, ...]
     has_floats: bool
+    exact: tuple[Codes, NDArray[np.bool_]] | None = None
+    """The whole numbers modulo a multiple of all small numbers, where floats do not hold them; and where they are."""
+    texts: NDArray[Any] | None = None
+    """As the answers are written, where they are not numbers alone."""
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether there is more to how answers are written than whole numbers show."""
+        return self.has_floats or self.texts is not None
 
     def part(self, rows: slice) -> Column:
         """The same of some of the answers."""
-        return Column(self.name, self.numbers[rows], self.kinds[rows], self.labels, self.has_floats)
+        exact = None if self.exact is None else (self.exact[0][rows], self.exact[1][rows])
+        texts = None if self.texts is None else self.texts[rows]
+        return Column(self.name, self.numbers[rows], self.kinds[rows], self.labels, self.has_floats, exact, texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,29 +91,97 @@ def gather(
 ) -> tuple[Outputs, Outputs]:
     """So many answers on each of two inputs."""
     answers = [_answers(mechanism, given, samples, batch=batch) for given in (first, second)]
+    _check_answered(mechanism, answers)
     if all(isinstance(each, np.ndarray) and each.dtype.kind in "biuf" for each in answers):
         together = np.concatenate([np.asarray(each).reshape(samples, -1) for each in _alike(answers)])
         outputs = _from_array(together)
+        types: list[Hashable] = [str(each.dtype) for each in answers for _ in range(samples)]
     else:
         outputs = _from_objects([*answers[0], *answers[1]])
+        types = [_type(answer) for each in answers for answer in each]
+    if len(set(types)) > 1:
+        codes: dict[Hashable, int] = {}
+        kinds = np.fromiter((codes.setdefault(each, len(codes)) for each in types), np.int64, len(types))
+        column = Column("its type", np.full(len(types), np.nan), kinds, tuple(codes), has_floats=False)
+        outputs = Outputs((*outputs.columns, column), outputs.whole, outputs.labels)
     return outputs.part(slice(0, samples)), outputs.part(slice(samples, None))
 
 
+def _type(answer: Any) -> Hashable:
+    """The type of an answer, and of what is in it: 5 and 5.0 are equal, but whoever sees them can tell them apart."""
+    if isinstance(answer, np.ndarray):
+        return "array", str(answer.dtype)
+    if isinstance(answer, list | tuple):
+        return type(answer).__name__, *map(_type, answer)
+    return type(answer).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The answer of a call that raised: the type of the exception, and not its text."""
+
+    module: str
+    name: str
+
+    @classmethod
+    def by(cls, error: Exception) -> Raised:
+        """What an exception tells."""
+        return cls(type(error).__module__, type(error).__qualname__)
+
+    def __repr__(self) -> str:
+        return f"raising {self.name}"
+
+
 def _answers(mechanism: Callable[..., Any], given: object, samples: int, *, batch: bool) -> Any:
+    if not batch:
+        return [_asked(mechanism, given) for _ in range(samples)]
+    answers = _asked(mechanism, given, samples)
+    if isinstance(answers, Raised):
+        raise InvalidParameter(
+            "the mechanism",
+            mechanism,
+            "answer on both inputs",
+            instead=f"On {given!r:.60} it raised {answers.name}. Without batch that counts as an answer.",
+        )
     try:
-        if not batch:
-            return [mechanism(given) for _ in range(samples)]
-        answers = mechanism(given, samples)
         count = len(answers)
-    except Exception as error:
-        raise InvalidParameter(
-            "the mechanism", mechanism, "answer on both inputs", instead=f"On {given!r:.60} it raised {error!r:.200}."
-        ) from error
+    except TypeError:
+        count = None
     if count != samples:
+        found = "what has no size" if count is None else count
         raise InvalidParameter(
-            "the mechanism", mechanism, f"give {samples} answers when asked for so many, not {count}"
+            "the mechanism",
+            mechanism,
+            f"give {samples} answers when asked for so many, not {found}",
         )
     return answers
+
+
+def _asked(mechanism: Callable[..., Any], *given: object) -> Any:
+    """An answer. An exception is one, as whoever asks can see it; the end of the program is none."""
+    try:
+        return mechanism(*given)
+    except Exception as error:  # whatever it is, it tells the inputs apart
+        return Raised.by(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InvalidParameter(
+            "the mechanism",
+            mechanism,
+            "answer and not end the program",
+            instead=f"On {given[0]!r:.60} it raised {type(error).__name__}.",
+        ) from error
+
+
+def _check_answered(mechanism: Callable[..., Any], answers: list[Any]) -> None:
+    """Refuses a function that raises the same on every call: it tells nothing, and is most likely a mistake."""
+    if any(isinstance(each, np.ndarray) for each in answers):
+        return
+    first = answers[0][0]
+    if isinstance(first, Raised) and all(answer == first for each in answers for answer in each):
+        calls = f"Each of its {sum(map(len, answers)):,} calls raised {first.name}."
+        raise InvalidParameter("the mechanism", mechanism, "answer at least once", instead=calls)
 
 
 def _alike(arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
@@ -128,7 +211,10 @@ def _from_array(rows: NDArray[Any]) -> Outputs:
 def _column(name: str, values: NDArray[Any]) -> Column:
     numbers = values.astype(np.float64)
     kinds = np.where(np.isnan(numbers), 0, -1).astype(np.int64)
-    return Column(name, numbers, kinds, ("not a number",), values.dtype.kind == "f")
+    exact = None
+    if values.dtype.kind in "iu" and len(values) and max(abs(int(values.max())), abs(int(values.min()))) > _EXACT:
+        exact = (values % _RING).astype(np.int64), np.ones(len(values), dtype=bool)
+    return Column(name, numbers, kinds, ("not a number",), values.dtype.kind == "f", exact)
 
 
 def _from_objects(answers: list[Any]) -> Outputs:
@@ -157,10 +243,20 @@ def _plain(answer: Any) -> Any:
         answer = answer.tolist()
     if isinstance(answer, list | tuple):
         return tuple(map(_plain, answer))
+    _check_comparable(answer)
     return answer
 
 
-_PLAIN = {int, float, bool, str, type(None)}
+def _check_comparable(answer: Any) -> None:
+    """Refuses what is equal to itself alone: every answer would be another, and nothing could be told by them."""
+    if isinstance(answer, Iterator):
+        raise InvalidParameter("an answer", answer, "be a value, and not an iterator of values", instead=_INSTEAD)
+    equal: object = type(answer).__eq__
+    if equal is object.__eq__ and not isinstance(answer, type | Enum) and answer is not Ellipsis:
+        raise InvalidParameter("an answer", answer, "be comparable to others by its value", instead=_INSTEAD)
+
+
+_PLAIN = {int, float, bool, str, type(None), Raised}
 
 
 def _mixed(name: str, values: Sequence[Any]) -> Column:
@@ -169,17 +265,30 @@ def _mixed(name: str, values: Sequence[Any]) -> Column:
     numbers = np.full(len(values), np.nan)
     kinds = np.full(len(values), -1, dtype=np.int64)
     has_floats = False
+    whole, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
     for at, value in enumerate(values):
+        if type(value) is int:
+            whole[at], valid[at] = value % _RING, True
         if isinstance(value, _NUMBERS) and not isinstance(value, bool) and value == value:
             numbers[at] = _as_float(value)
             has_floats = has_floats or isinstance(value, float)
         else:
             label = "not a number" if isinstance(value, float) else value
             kinds[at] = labels.setdefault(label, len(labels))
-    return Column(name, numbers, kinds, tuple(labels), has_floats)
+    large = valid.any() and not (np.abs(numbers[valid]) <= _EXACT).all()
+    told = not set(map(type, values)) <= {int, float, bool, type(None), _Missing, Raised}
+    texts = np.array([_spelled(value) for value in values], dtype=object) if told else None
+    return Column(name, numbers, kinds, tuple(labels), has_floats, (whole, valid) if large else None, texts)
 
 
-def _as_float(value: float) -> float:
+def _spelled(value: Any) -> str:
+    try:
+        return value if isinstance(value, str) else repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return hex(value)
+
+
+def _as_float(value: float | Decimal | Fraction) -> float:
     try:
         return float(value)
     except OverflowError:

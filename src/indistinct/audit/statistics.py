@@ -6,6 +6,7 @@ estimates, from plain to elaborate:
 
 - the number itself, at one place of the answer: right for every law whose likelihood ratio is monotone;
 - its last bit, that is the largest power of two of which it is a multiple: floating-point noise shows there;
+- traits below its size, such as residues, single bits and the last characters (`indistinct.audit.traits`);
 - a histogram of one place, or of whole answers, in bins of equal size and atoms of their own;
 - naive Bayes, the sum of all places' histograms: right for independent places;
 - logistic regression, for places that share a noise;
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indistinct.audit.outputs import Codes, Column, Floats, Outputs, last_bits
+from indistinct.audit.traits import coded_of
 from indistinct.audit.tree import Tree
 
 __all__ = ["Bayes", "Histogram", "LastBit", "Logistic", "Number", "Statistic", "Whole", "statistics_of"]
@@ -232,6 +234,7 @@ def statistics_of(first: Outputs, second: Outputs) -> Iterator[Statistic]:
                 yield LastBit(at, mine.name)
         histograms.append(Histogram.of(at, mine, other))
         yield histograms[-1]
+    yield from coded_of(first, second)
     if first.whole is not None:
         yield Whole.of(first, second)
     if len(histograms) > 1:

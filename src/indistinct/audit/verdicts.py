@@ -59,13 +59,15 @@ class ExactAudit:
 
     `doubt` bounds by how much an event that was not convicted might still break the claim: 0 for rational laws,
     about 2^-bits for those of the samplers. Where it is too large to call anything certain, the verdict is
-    "undecided". `pairs` is the number of ordered pairs of inputs, 0 where the accountant answered.
+    "undecided". `pairs` is the number of ordered pairs of inputs, 0 where the accountant answered; `promised` says that
+    it knew some of the parts by a promise or a bound alone, which these may keep with room to spare.
     """
 
     claim: str
     pairs: int
     worst: Place | None
     doubt: Fraction
+    promised: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -80,11 +82,18 @@ class ExactAudit:
         return self.worst is not None
 
     def __str__(self) -> str:
-        where = f"on {self.pairs:,} pairs of inputs" if self.pairs else "by the accountant's exact laws"
+        known = "by what is promised" if self.promised else "by the accountant's exact laws"
+        where = f"on {self.pairs:,} pairs of inputs" if self.pairs else known
         doubt = f" by more than {rounded_up(_float(self.doubt), 1)}" if self.doubt > 0 else ""
         match self.worst:
             case None if self.verdict == "holds":
                 return f"Holds: {where}, no event breaks {self.claim}{doubt}."
+            case None if self.promised:
+                return (
+                    f"Undecided: {where}, an event may break {self.claim}, though by no more than "
+                    f"{rounded_up(_float(self.doubt), 1)}. A promise bounds what is lost from above, so it convicts "
+                    "nobody: audit the law of the mechanism, or its answers by test."
+                )
             case None:
                 return (
                     f"Undecided: {where}, no event was proven to break {self.claim}, and none breaks it{doubt}, "

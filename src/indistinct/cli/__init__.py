@@ -9,6 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["main"]
 
@@ -18,17 +23,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from indistinct.cli.parser import make_parser
     from indistinct.errors import IndistinctError
 
-    parsed = make_parser().parse_args(arguments)
     try:
-        code: int | None = parsed.run(parsed)
-        sys.stdout.flush()
+        return _ran(make_parser().parse_args(arguments))
     except IndistinctError as error:
-        print(f"indistinct: {error}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
     except BrokenPipeError:
         # Whoever read has seen enough. What is left in the buffer goes nowhere, without complaint.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _turn_away()
         return 0
+    except OSError as error:
+        _turn_away()
+        return _refused(f"the output must be writable to its end, but it was not: {error.strerror or error}.")
     except KeyboardInterrupt:
         return 130
+
+
+def _ran(parsed: argparse.Namespace) -> int:
+    """The exit code of a command, once all that it printed is out; one that is ended from inside did not succeed."""
+    try:
+        code: int | None = parsed.run(parsed)
+    except SystemExit:
+        return _refused("the command was ended by the code that it called, so there is no answer.")
+    sys.stdout.flush()
     return code or 0
+
+
+def _refused(sentence: str) -> int:
+    with suppress(OSError):
+        print(f"indistinct: {sentence}", file=sys.stderr, flush=True)
+    return 2
+
+
+def _turn_away() -> None:
+    """Lets what is left in the buffer of the standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import ast
 import importlib
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_LITERAL = re.compile(
+    r"""\s*([-+.(\[{'"0-9]|[bBrRuUfF]{1,2}['"]|(None|True|False|nan|inf|infinity)\s*$)""", re.IGNORECASE
+)
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a sentence for each audit, or one JSON object; 1 if the claim is violated."""
@@ -27,10 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     claim = [(arguments.epsilon, arguments.delta)]
     options: dict[str, Any] = {"samples": arguments.samples, "false_alarm": arguments.false_alarm}
-    exactly = None
+    exactly, inputs = None, None
     if ":" in arguments.mechanism:
-        first, second = _given(arguments, "first"), _given(arguments, "second")
-        tested = by_test(_imported(arguments.mechanism), first, second, claim, **options, batch=arguments.batch)
+        inputs = _given(arguments, "first"), _given(arguments, "second")
+        tested = by_test(_imported(arguments.mechanism), *inputs, claim, **options, batch=arguments.batch)
     else:
         for name in ("first", "second", "batch"):
             if getattr(arguments, name, False):
@@ -43,9 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     if "plot" in arguments:
         tested.plot(arguments.plot)
     if arguments.json:
-        print(json.dumps(_as_object(tested, exactly), indent=2))
+        read = {} if inputs is None else {"inputs": [repr(given) for given in inputs]}
+        print(json.dumps({**_as_object(tested, exactly), **read}, indent=2))
     else:
         print(*(each for each in (exactly, tested) if each is not None), sep="\n")
+        if inputs is not None and any(isinstance(given, str) for given in inputs):
+            print(f"The inputs were read as {inputs[0]!r} and {inputs[1]!r}.")
     return 1 if tested.violates or (exactly is not None and exactly.violates) else 0
 
 
@@ -58,7 +66,9 @@ def _imported(path: str) -> Callable[..., Any]:
         found = importlib.import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module that ends the program is none to import
         raise InvalidParameter(
             "the mechanism", path, "be importable as module:function", instead=f"{type(error).__name__}: {error}."
         ) from error
@@ -68,14 +78,21 @@ def _imported(path: str) -> Callable[..., Any]:
 
 
 def _given(arguments: argparse.Namespace, name: str) -> object:
-    """An input as Python would write it, or else as text."""
+    """An input as Python would write it, or else as text, unless it begins as no text would."""
     if name not in arguments:
         raise InvalidParameter(f"--{name}", "missing", "be given for a function of yours", instead="Try --first 0.")
-    text = getattr(arguments, name)
+    text: str = getattr(arguments, name)
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        if _LITERAL.match(text) is None:
+            return text
+    raise InvalidParameter(
+        f"--{name}",
+        text,
+        "be a value as Python writes it, as it begins like one",
+        instead="Write text in quotation marks of its own: \"'1st'\".",
+    )
 
 
 def _as_object(tested: TestedAudit, exactly: ExactAudit | None) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from indistinct import __version__
 from indistinct.cli import (
@@ -34,6 +34,15 @@ class Group:
     epsilon: str
     delta: str = "0"
     times: str = "1"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong, as everything else here does, and where to read on."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2."""
+        said = " ".join(message.split()).rstrip(".")
+        self.exit(2, f"indistinct: {said}. Read {self.prog} --help.\n")
 
 
 class _Epsilon(argparse.Action):
@@ -66,7 +75,7 @@ class _OfGroup(argparse.Action):
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets `run` to what carries it out."""
-    parser = argparse.ArgumentParser(prog="indistinct", description="Differential privacy, exact and certified.")
+    parser = _Parser(prog="indistinct", description="Differential privacy, exact and certified.")
     parser.add_argument("--version", action="version", version=f"indistinct {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_query(commands)
