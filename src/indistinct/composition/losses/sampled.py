@@ -16,7 +16,7 @@ import numpy as np
 
 from indistinct.composition.guarantees import ApproximateDP, PureDP
 from indistinct.composition.losses.atoms import AtomsLoss
-from indistinct.composition.losses.law import Adjacency, PrivacyLoss
+from indistinct.composition.losses.law import UNIT, Adjacency, PrivacyLoss
 from indistinct.composition.losses.pair import discrete_loss, loss_of_masses
 from indistinct.numbers.balls import ball, precision
 from indistinct.numbers.logarithm import exponential
@@ -26,6 +26,7 @@ __all__ = ["sampled_atoms", "sampled_box", "sampled_pair"]
 
 _BITS = 256
 _FAR = 600.0
+_MATTERS = 100.0
 
 
 def sampled_pair(pair: DiscretePair, rate: Fraction) -> PrivacyLoss:
@@ -59,8 +60,12 @@ def sampled_atoms(law: AtomsLoss, rate: Fraction) -> PrivacyLoss:
     losses = np.where(law.losses < _FAR, losses, math.log(share) + law.losses)
     alternative = law.log_probabilities - law.losses
     null = alternative + losses
+    # The logs are differences of what may be much larger: rounded in units of that.
+    sizes = np.abs(law.log_probabilities) + np.abs(law.losses)
+    matters = np.maximum(law.log_probabilities, alternative) > -_MATTERS
+    rounding = law.rounding + 8 * UNIT * float(np.max(sizes[matters], initial=0.0))
     return PrivacyLoss(
-        AtomsLoss(losses, null, unbounded_from=limit, balanced=True),
-        AtomsLoss(-losses, alternative, unbounded_from=limit, balanced=True),
+        AtomsLoss(losses, null, unbounded_from=limit, balanced=True, rounding=rounding),
+        AtomsLoss(-losses, alternative, unbounded_from=limit, balanced=True, rounding=rounding),
         Adjacency.ADD_REMOVE,
     )
