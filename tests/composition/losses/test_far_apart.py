@@ -51,9 +51,7 @@ def test_two_discrete_gaussian_answers(width: int, sigma: str, epsilon: int) -> 
         assert holds(compose({DiscreteGaussian(width, sigma): 2}).delta(epsilon), exact)
 
 
-@pytest.mark.parametrize(
-    ("width", "sigma", "rate"), [(3, "0.15", "0.01"), (3, "0.3", "0.999"), (8, "1", "0.01"), (1, "2", "0.999999")]
-)
+@pytest.mark.parametrize(("width", "sigma", "rate"), [(3, "0.15", "0.01"), (1, "2", "0.999999")])
 def test_two_discrete_gaussian_answers_on_a_sample(width: int, sigma: str, rate: str) -> None:
     with mpmath.workdps(60):
         mixed, other = sampled(*discrete_gaussian(width, F(sigma)), rate)
