@@ -17,7 +17,7 @@ import numpy as np
 from indistinct.composition.guarantees import ApproximateDP, PureDP
 from indistinct.composition.losses.atoms import AtomsLoss
 from indistinct.composition.losses.law import UNIT, Adjacency, PrivacyLoss
-from indistinct.composition.losses.pair import discrete_loss, loss_of_masses
+from indistinct.composition.losses.pair import discrete_loss, loss_of_masses, more_bits
 from indistinct.numbers.balls import ball, precision
 from indistinct.numbers.logarithm import exponential
 from indistinct.regions import DiscretePair
@@ -38,7 +38,8 @@ def sampled_pair(pair: DiscretePair, rate: Fraction) -> PrivacyLoss:
 
 def sampled_box(guarantee: PureDP | ApproximateDP, rate: Fraction) -> PrivacyLoss:
     """Whatever keeps an (epsilon, delta) guarantee, by the 4-point pair that dominates it."""
-    with precision(_BITS):
+    bits = _BITS + 2 * (more_bits(guarantee.epsilon) + more_bits(rate) + more_bits(guarantee.delta))
+    with precision(bits):
         odds, delta, share = exponential(guarantee.epsilon), ball(guarantee.delta), ball(rate)
         likely, unlikely = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
         masses = [
@@ -49,7 +50,7 @@ def sampled_box(guarantee: PureDP | ApproximateDP, rate: Fraction) -> PrivacyLos
             masses.append(((1 - share) * delta, delta))
         back = guarantee.delta if rate == 1 else Fraction(0)
         places = [0, 1] if len(masses) == 2 and guarantee.epsilon else None
-        return loss_of_masses(masses, rate * guarantee.delta, back, places, Adjacency.ADD_REMOVE)
+        return loss_of_masses(masses, rate * guarantee.delta, back, places, Adjacency.ADD_REMOVE, bits)
 
 
 def sampled_atoms(law: AtomsLoss, rate: Fraction) -> PrivacyLoss:
