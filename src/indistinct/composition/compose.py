@@ -72,7 +72,7 @@ def _counted(things: Mapping[Any, object] | Iterable[Part]) -> dict[Thing, int]:
     return counts
 
 
-def _checked(thing: Part) -> Part:
+def _checked(thing: object) -> Part:
     # A class has the names of what its objects have, and so passes for a mechanism.
     if isinstance(thing, type) or not isinstance(thing, Thing | PrivacyProfile):
         raise InvalidParameter(

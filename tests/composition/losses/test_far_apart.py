@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -9,7 +10,10 @@ import pytest
 from mpmath import mpf
 
 from indistinct import DiscreteGaussian, Geometric, PoissonSubsampled, compose
-from indistinct.composition.losses import SubsampledLoss
+from indistinct.composition.losses import AtomsLoss, PrivacyLoss, SubsampledLoss
+from indistinct.composition.losses.enclosed import EnclosedLoss
+from indistinct.composition.losses.grid import GridLoss
+from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.numbers import Bracket
 from tests.composition.losses import truth
 
@@ -66,7 +70,10 @@ def test_two_geometric_answers(epsilon: str) -> None:
         unit = (1 - fall) / (1 + fall)
         p = [1 / (1 + fall), unit * fall, fall**2 / (1 + fall)]
         assert holds(compose({Geometric(2, epsilon=epsilon): 2}).delta(1), delta_of_two(p, p[::-1], 1))
-        law = Geometric(2, epsilon=epsilon).loss.forward  # type: ignore[union-attr]
+        loss = Geometric(2, epsilon=epsilon).loss
+        assert isinstance(loss, PrivacyLoss)
+        law = loss.forward
+        assert isinstance(law, AtomsLoss)
         balance = mpmath.fsum(
             mpmath.exp(mpf(a) - mpf(b)) for a, b in zip(law.log_probabilities, law.losses, strict=True)
         )
@@ -84,3 +91,12 @@ def test_a_sampled_gaussian_of_little_noise(sigma: str, tilt: float) -> None:
         far = q ** (t + 1) * mpmath.exp(t * (t + 1) / (2 * mpf(sigma) ** 2))
         exact = mpmath.log((1 - q) ** (t + 1) + far)
         assert abs(law.cumulants(tilt).value - exact) <= law.doubt(tilt).value + 1e-30
+
+
+def test_a_lattice_far_finer_than_the_farthest_loss() -> None:
+    """Laplace noise of scale 10^9 on a sample: cells of 1e-15 beside losses of 1e-9 and more take little memory."""
+    upper, lower = EnclosedLoss(laplace_line(1e-9).sampled(0.1)).laws(0)
+    for law in (upper.forward, upper.backward, lower.forward, lower.backward):
+        assert isinstance(law, GridLoss)
+        assert law.losses.size < 1 << 22
+    assert upper.forward.largest >= math.log1p(0.1 * math.expm1(1e-9))
