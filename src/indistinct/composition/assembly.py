@@ -16,14 +16,16 @@ from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.enumerated import EnumeratedComposition
 from indistinct.composition.evaluators import Evaluator, evaluator_of
 from indistinct.composition.gauss import GaussianComposition
+from indistinct.composition.losses.curves import BoundedRangeCurve
 from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.gaussian import GaussianLoss
-from indistinct.composition.losses.law import LossLaw, largest_of
+from indistinct.composition.losses.law import ExactlyBounded, LossLaw, largest_of
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.parts import Contributions
 from indistinct.composition.refined import RefinedDirection
-from indistinct.numbers import Bracket
+from indistinct.numbers import Bracket, Epsilon
 from indistinct.numbers.balls import ball, bracket_of, precision
+from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["directions_of"]
 
@@ -80,7 +82,7 @@ def _direction(
     steering = Steering(whole.cumulants, whole.steepest)
     evaluator: Evaluator
     if contributions.curves:
-        evaluator = curved = CurvedComposition(everything, contributions.curves)
+        evaluator = curved = CurvedComposition(everything, contributions.curves, _limits(contributions, laws))
         steering = Steering(curved.cumulants, whole.steepest if everything else math.inf)
     elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
         evaluator = Alone(everything[0][0])
@@ -110,13 +112,40 @@ def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:
 
 
 def _largest(contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...]) -> Bracket:
-    """The largest loss there can be."""
-    if contributions.gaussian or contributions.curves or any(math.isinf(law.largest) for law, _ in laws):
+    """The largest loss there can be; of a loss known by a bound alone none is proven to occur."""
+    if contributions.gaussian or any(math.isinf(law.largest) for law, _ in laws):
         return _INFINITE
     with precision(_BITS):
         total, exact = contributions.responses.largest_loss(), largest_of(laws)
         if exact is not None:
-            return bracket_of(total + ball(exact))
-        total += sum((times * ball(Fraction(law.largest)) for law, times in laws), ball(0))
-        around = bracket_of(total)
-    return Bracket(max(around.lower * (1 - 1e-14), 0.0), max(around.upper, 0.0))
+            known = bracket_of(total := total + ball(exact))
+        else:
+            around = bracket_of(
+                total := total + sum((times * ball(Fraction(law.largest)) for law, times in laws), ball(0))
+            )
+            known = Bracket(max(around.lower * (1 - 1e-14), 0.0), max(around.upper, 0.0))
+        if not contributions.curves:
+            return known
+        limits = _limits(contributions, laws)
+        if limits is None:
+            return Bracket(known.lower, math.inf)
+        upper = bracket_of(sum((times * ball_of(limit) for limit, times in limits), ball(0))).upper
+    return Bracket(min(known.lower, max(upper, 0.0)), max(upper, 0.0))
+
+
+def _limits(
+    contributions: Contributions, laws: tuple[tuple[LossLaw, int], ...]
+) -> tuple[tuple[Epsilon, int], ...] | None:
+    """The largest loss of each part, rounded up where it is not exact; None where one has none."""
+    if contributions.gaussian or any(math.isinf(law.largest) for law, _ in laws):
+        return None
+    if not all(isinstance(curve, BoundedRangeCurve) for curve, _ in contributions.curves):
+        return None
+    return (
+        *((curve.epsilon, times) for curve, times in contributions.curves if isinstance(curve, BoundedRangeCurve)),
+        *((group.epsilon, group.times) for group in contributions.responses.groups),
+        *(
+            (law.exact_largest if isinstance(law, ExactlyBounded) else Fraction(law.largest), times)
+            for law, times in laws
+        ),
+    )

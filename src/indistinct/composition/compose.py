@@ -72,8 +72,9 @@ def _counted(things: Mapping[Any, object] | Iterable[Part]) -> dict[Thing, int]:
     return counts
 
 
-def _checked(thing: Part) -> Part:
-    if not isinstance(thing, Thing | PrivacyProfile):
+def _checked(thing: object) -> Part:
+    # A class has the names of what its objects have, and so passes for a mechanism.
+    if isinstance(thing, type) or not isinstance(thing, Thing | PrivacyProfile):
         raise InvalidParameter(
             "a composed thing", thing, "be a guarantee such as PureDP('0.1') or a mechanism", instead=_EXAMPLE
         )

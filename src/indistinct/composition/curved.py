@@ -5,19 +5,20 @@ With K(t) at most B(t) for all losses together, and any t > 0,
     delta(eps) <= e^(B(t) - t eps) t^t / (1 + t)^(1 + t)
 
 (Canonne, Kamath and Steinke 2020): the upper end is the least of these over t. The lower end is that of the
-losses that are known exactly, as the others may reveal nothing.
+losses that are known exactly, as the others may reveal nothing. Where every loss has a largest value (an exponential
+mechanism is epsilon-private: Dwork and Roth, Theorem 3.10), delta is 0 from their sum on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from indistinct.composition.contour import ContourComposition
 from indistinct.composition.losses.law import Cumulants, Curve, LossLaw
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, precision
-from indistinct.numbers.logarithm import ball_of
+from indistinct.numbers.logarithm import ball_of, sign_of_sum
 
 __all__ = ["CurvedComposition"]
 
@@ -28,17 +29,31 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 class CurvedComposition:
     """delta(eps) of independent losses, some of them mere bounds, in one direction; an evaluator."""
 
-    def __init__(self, laws: Iterable[tuple[LossLaw, int]], curves: Iterable[tuple[Curve, int]]) -> None:
+    def __init__(
+        self,
+        laws: Iterable[tuple[LossLaw, int]],
+        curves: Iterable[tuple[Curve, int]],
+        limits: Sequence[tuple[Epsilon, int]] | None = None,
+    ) -> None:
+        """`limits` are the largest losses of all parts, with how often each is used, if all have one."""
+        self._limits = limits
         self._known = ContourComposition(laws)
         self._curves = list(curves)
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of delta(epsilon)."""
+        if self._limits is not None and self._is_beyond(epsilon, self._limits):
+            return ball(0)
         with precision(128):
             level = ball_of(epsilon)
             upper = self._bound(ball(self._best(level)), level).exp().min(ball(1))
             lower = self._known.delta(epsilon) if self._known.laws else ball(0)
             return upper.union(lower.min(upper))
+
+    @staticmethod
+    def _is_beyond(epsilon: Epsilon, limits: Sequence[tuple[Epsilon, int]]) -> bool:
+        """Whether no sum of losses is above epsilon; decided exactly."""
+        return sign_of_sum((-1, epsilon), *((times, limit) for limit, times in limits)) <= 0
 
     def cumulants(self, tilt: float) -> Cumulants:
         """About K, K' and K'', the bounds taken for the truth: to steer by."""

@@ -27,14 +27,20 @@ __all__ = ["EnumeratedComposition"]
 _MOST_OUTCOMES = 1 << 17
 _MOST_USES, _MOST_USES_ON_A_LATTICE = 4096, 64
 
+_MISSING = 1e-320
+"""More than the probability of what is left out of an infinite law."""
+_UNDERFLOW = 1e-322
+"""More than what a term may lose that is too small for floats."""
+
 Atoms = tuple[Floats, Floats]
 
 
 class EnumeratedComposition:
     """delta(eps) of independent losses, from all their outcomes; an evaluator (see `evaluators`)."""
 
-    def __init__(self, losses: Floats, log_probabilities: Floats, uses: int) -> None:
+    def __init__(self, losses: Floats, log_probabilities: Floats, uses: int, missing: float = 0.0) -> None:
         self._losses = losses
+        self._missing = missing
         self._log_probabilities = log_probabilities
         rarest = max(-float(np.min(log_probabilities)), 1.0)
         self._accuracy = (64 + 8 * uses + 4 * rarest) * UNIT
@@ -63,7 +69,8 @@ class EnumeratedComposition:
         for atoms, count in parts:
             more, other = _repeated(atoms, count)
             losses, logs = np.add.outer(losses, more).ravel(), np.add.outer(logs, other).ravel()
-        return cls(losses, logs, uses)
+        infinite = sum(times for law, times in laws if math.isinf(law.largest))
+        return cls(losses, logs, uses, infinite * _MISSING)
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of delta(epsilon)."""
@@ -72,7 +79,9 @@ class EnumeratedComposition:
             at = float(around.mid())
             margin = self._margin + 2 * UNIT * abs(at)
             least, most = (self._at(at + side * margin) for side in (1, -1))
-            return ball(least * (1 - self._accuracy)).union(ball(most * (1 + self._accuracy)))
+            if most or np.any(self._losses > at - margin):
+                most += _UNDERFLOW * self._losses.size
+            return ball(least * (1 - self._accuracy)).union(ball(most * (1 + self._accuracy) + self._missing))
 
     def _at(self, epsilon: float) -> float:
         above = self._losses > epsilon

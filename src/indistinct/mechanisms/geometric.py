@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
+
 from indistinct.composition.guarantees import PureDP
 from indistinct.composition.losses import AtomsLoss, PrivacyLoss
 from indistinct.composition.losses.lattices import LossLattice
@@ -81,11 +83,12 @@ class Geometric:
             return PureDP(self.epsilon)
         width, level = self.sensitivity, float(self.epsilon)
         step = float(self.epsilon / width)
-        end, unit = 1 / (1 + math.exp(-step)), math.tanh(step / 2)
-        inner = [(level * (width - 2 * x) / width, unit * math.exp(-step * x)) for x in range(1, width)]
-        atoms = [(level, end), *inner, (-level, math.exp(-level) * end)]
+        # By logs: what one law makes all but impossible may be most of the other.
+        end, unit = -math.log1p(math.exp(-step)), math.log(math.tanh(step / 2))
+        inner = [(level * (width - 2 * x) / width, unit - step * x) for x in range(1, width)]
+        losses, logs = zip((level, end), *inner, (-level, end - level), strict=True)
         lattice = LossLattice(2 * self.epsilon / width, self.epsilon)
-        return PrivacyLoss.symmetric(AtomsLoss.of(atoms, lattice=lattice, balanced=True))
+        return PrivacyLoss.symmetric(AtomsLoss(np.array(losses), np.array(logs), lattice=lattice, balanced=True))
 
     @property
     def noise(self) -> DiscreteLaplace:

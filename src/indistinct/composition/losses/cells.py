@@ -32,6 +32,8 @@ __all__ = ["Cells"]
 
 _NEAR = 1e-7
 _FROM = 8 * UNIT
+_FARTHEST = 1 << 20
+"""So many lattice points on either side are enough."""
 
 Integers = NDArray[np.int64]
 
@@ -69,10 +71,12 @@ class Cells:
         h, anchor = self.lattice.spacing, float(self.lattice.offset)
         slack = _NEAR * h
         most = (self.null + self.null_error) * (1 + _FROM)
-        hidden = np.isinf(self.high) | (self.alternative + self.alternative_error == 0)
+        # What is too far for a lattice so fine has next to no mass: above it counts as disclosed, below it is raised.
+        farthest = anchor + h * _FARTHEST, anchor - h * _FARTHEST
+        hidden = (self.high > farthest[0]) | (self.alternative + self.alternative_error == 0)
         disclosed = min(Fraction(float(np.sum(most[hidden])) * (1 + _FROM)), Fraction(1))
-        p, high = most[~hidden], self.high[~hidden]
-        low = np.where(np.isinf(self.low[~hidden]), high, self.low[~hidden])
+        p, high = most[~hidden], np.maximum(self.high[~hidden], farthest[1])
+        low = np.where(self.low[~hidden] < farthest[1], high, self.low[~hidden])
         first = np.floor((low - anchor) / h + _NEAR).astype(np.int64)
         last = np.maximum(np.ceil((high - anchor) / h - _NEAR).astype(np.int64), first)
         # The loss is certainly within [a, b], a little outside the two points.
@@ -100,7 +104,11 @@ class Cells:
             return self._law(np.ones(1), 0, disclosed, 0.0, -1)
         # The ratio of p and q itself is what counts; the lattice is moved down by what rounding may do to it.
         margin = _NEAR * h + self.tolerance
-        place = (np.log(p) - np.log(q) - anchor + margin) / h
+        place = np.minimum((np.log(p) - np.log(q) - anchor + margin) / h, _FARTHEST)
+        near = place >= -_FARTHEST
+        p, q, place = p[near], q[near], place[near]
+        if not p.size:
+            return self._law(np.ones(1), -_FARTHEST, disclosed, 0.0, -1)
         index = np.floor(place).astype(np.int64)
         base = int(np.min(index))
         masses = np.zeros(int(np.max(index)) - base + 2)

@@ -17,10 +17,12 @@ import numpy as np
 from indistinct.composition.losses.atoms import AtomsLoss
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.losses.law import Adjacency, PrivacyLoss
+from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, exact, precision
+from indistinct.numbers.logarithm import enclosure
 from indistinct.regions.laws import DiscretePair, by_likelihood
 
-__all__ = ["discrete_loss", "loss_of_masses"]
+__all__ = ["discrete_loss", "loss_of_masses", "more_bits"]
 
 _BITS = 256
 _MOST_PLACES = 100_000
@@ -42,8 +44,12 @@ def discrete_loss(pair: DiscretePair) -> PrivacyLoss:
     disclosed = sum((p for p, q in masses if not q), Fraction(0))
     back = sum((q for p, q in masses if not p), Fraction(0))
     both = [(p, q) for p, q in masses if p and q]
-    with precision(_BITS):
-        return loss_of_masses([(ball(p), ball(q)) for p, q in both], disclosed, back, _powers([p / q for p, q in both]))
+    # A ratio of two such numbers that is not 1 differs from it by more than 2^-(their lengths).
+    numbers = [disclosed, back, *(number for pair_ in both for number in pair_)]
+    bits = _BITS + 2 * max(number.denominator.bit_length() for number in numbers)
+    with precision(bits):
+        masses_of_both = [(ball(p), ball(q)) for p, q in both]
+        return loss_of_masses(masses_of_both, disclosed, back, _powers([p / q for p, q in both]), bits=bits)
 
 
 def loss_of_masses(
@@ -52,12 +58,14 @@ def loss_of_masses(
     disclosed_back: Fraction,
     places: Sequence[int] | None = None,
     adjacency: Adjacency | None = None,
+    bits: int = _BITS,
 ) -> PrivacyLoss:
     """Both directions from the masses, in narrow balls, of the outcomes that both laws allow.
 
-    `places` are whole numbers in step with the losses, where there are such.
+    `places` are whole numbers in step with the losses, where there are such; `bits` are enough to tell the ratio of
+    each pair of masses from 1 to some 60 digits.
     """
-    with precision(_BITS):
+    with precision(bits):
         shift = ((1 - ball(disclosed)) / (1 - ball(disclosed_back))).log() if masses else ball(0)
         logs = [
             ((p.log() - (-ball(disclosed)).log1p()), (q.log() - (-ball(disclosed_back)).log1p())) for p, q in masses
@@ -74,6 +82,12 @@ def loss_of_masses(
     return PrivacyLoss(forward, backward, adjacency)
 
 
+def more_bits(small: Epsilon) -> int:
+    """How many more bits tell what is so near to 0 as it is told at 1."""
+    value = enclosure(small)[0]
+    return max(value.denominator.bit_length() - value.numerator.bit_length() + 1, 0) if value > 0 else 0
+
+
 def _powers(ratios: Sequence[Fraction]) -> list[int] | None:
     """Whole numbers k_i with ratio_i / ratio_0 = b^k_i for some b, verified exactly; None where there are none.
 
@@ -83,7 +97,9 @@ def _powers(ratios: Sequence[Fraction]) -> list[int] | None:
     steps = [ratio / ratios[0] for ratio in ratios[1:]]
     if not steps:
         return None
-    logs = [math.log(step.numerator) - math.log(step.denominator) for step in steps]
+    logs = [_log(step) for step in steps]
+    if not min(logs) > 0:
+        return None
     spacing = logs[0]
     for value in logs[1:]:
         while value > 1e-9 * logs[-1]:
@@ -98,6 +114,13 @@ def _powers(ratios: Sequence[Fraction]) -> list[int] | None:
         return None
     exact_steps = all(step ** places[0] == steps[0] ** place for step, place in zip(steps, places, strict=True))
     return [0, *places] if exact_steps else None
+
+
+def _log(ratio: Fraction) -> float:
+    """The log of a ratio above 1, also where it is all but 1."""
+    if ratio < 2:
+        return math.log1p(float(ratio - 1))
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
 def _lattice(losses: Sequence[arb], places: Sequence[int]) -> LossLattice:

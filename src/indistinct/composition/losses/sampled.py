@@ -16,8 +16,8 @@ import numpy as np
 
 from indistinct.composition.guarantees import ApproximateDP, PureDP
 from indistinct.composition.losses.atoms import AtomsLoss
-from indistinct.composition.losses.law import Adjacency, PrivacyLoss
-from indistinct.composition.losses.pair import discrete_loss, loss_of_masses
+from indistinct.composition.losses.law import UNIT, Adjacency, PrivacyLoss
+from indistinct.composition.losses.pair import discrete_loss, loss_of_masses, more_bits
 from indistinct.numbers.balls import ball, precision
 from indistinct.numbers.logarithm import exponential
 from indistinct.regions import DiscretePair
@@ -26,6 +26,7 @@ __all__ = ["sampled_atoms", "sampled_box", "sampled_pair"]
 
 _BITS = 256
 _FAR = 600.0
+_MATTERS = 100.0
 
 
 def sampled_pair(pair: DiscretePair, rate: Fraction) -> PrivacyLoss:
@@ -37,7 +38,8 @@ def sampled_pair(pair: DiscretePair, rate: Fraction) -> PrivacyLoss:
 
 def sampled_box(guarantee: PureDP | ApproximateDP, rate: Fraction) -> PrivacyLoss:
     """Whatever keeps an (epsilon, delta) guarantee, by the 4-point pair that dominates it."""
-    with precision(_BITS):
+    bits = _BITS + 2 * (more_bits(guarantee.epsilon) + more_bits(rate) + more_bits(guarantee.delta))
+    with precision(bits):
         odds, delta, share = exponential(guarantee.epsilon), ball(guarantee.delta), ball(rate)
         likely, unlikely = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
         masses = [
@@ -48,7 +50,7 @@ def sampled_box(guarantee: PureDP | ApproximateDP, rate: Fraction) -> PrivacyLos
             masses.append(((1 - share) * delta, delta))
         back = guarantee.delta if rate == 1 else Fraction(0)
         places = [0, 1] if len(masses) == 2 and guarantee.epsilon else None
-        return loss_of_masses(masses, rate * guarantee.delta, back, places, Adjacency.ADD_REMOVE)
+        return loss_of_masses(masses, rate * guarantee.delta, back, places, Adjacency.ADD_REMOVE, bits)
 
 
 def sampled_atoms(law: AtomsLoss, rate: Fraction) -> PrivacyLoss:
@@ -59,8 +61,12 @@ def sampled_atoms(law: AtomsLoss, rate: Fraction) -> PrivacyLoss:
     losses = np.where(law.losses < _FAR, losses, math.log(share) + law.losses)
     alternative = law.log_probabilities - law.losses
     null = alternative + losses
+    # The logs are differences of what may be much larger: rounded in units of that.
+    sizes = np.abs(law.log_probabilities) + np.abs(law.losses)
+    matters = np.maximum(law.log_probabilities, alternative) > -_MATTERS
+    rounding = law.rounding + 8 * UNIT * float(np.max(sizes[matters], initial=0.0))
     return PrivacyLoss(
-        AtomsLoss(losses, null, unbounded_from=limit, balanced=True),
-        AtomsLoss(-losses, alternative, unbounded_from=limit, balanced=True),
+        AtomsLoss(losses, null, unbounded_from=limit, balanced=True, rounding=rounding),
+        AtomsLoss(-losses, alternative, unbounded_from=limit, balanced=True, rounding=rounding),
         Adjacency.ADD_REMOVE,
     )

@@ -37,6 +37,7 @@ __all__ = ["SubsampledLoss"]
 _EXPONENT = 50.0
 _REACH = 11.0
 _NARROW = 0.03
+_MATTERS = 100.0
 _MOST_POINTS = 1 << 18
 _MOST_WORK = 1 << 25
 _LOW = 64.0
@@ -201,7 +202,11 @@ class SubsampledLoss:
         log_weights = math.log(step / (sigma * math.sqrt(2 * math.pi))) - (x / sigma) ** 2 / 2
         shares = np.exp(math.log(q) + r - sum_)
         if self.removing:
-            law = Tilted(logs, log_weights + logs, tilt, balanced=True, rounding=64 * UNIT)
+            under_null = log_weights + logs
+            # Where the two are large and cancel, the sum is rounded in units of them.
+            cancelled = (np.abs(log_weights) + np.abs(logs) - np.abs(under_null))[under_null > -_MATTERS]
+            rounding = (64 + 4 * float(np.max(cancelled, initial=0.0))) * UNIT
+            law = Tilted(logs, under_null, tilt, balanced=True, rounding=rounding)
         else:
             law = Tilted(-logs, log_weights, tilt, balanced=True, rounding=64 * UNIT)
         return _Points(law, np.asarray(np.minimum(shares, 1.0)), step)
@@ -209,13 +214,15 @@ class SubsampledLoss:
     def _places(self, tilt: float, step: float) -> Floats:
         """The points within 11 sigma of where the tilted mass is: from 0 to t + 1, or down to -q t.
 
-        And of 2, where that of r^2 is: of that K is made when q is small.
+        And of 2, where that of r^2 is: of that K is made when q is small. If sigma is small there is nothing between
+        the two records' own places and t + 1; the place 1 is one of them at every tilt, as all of E e^-L belongs.
         """
         first, last = (0.0, max(tilt + 1, 2.0)) if self.removing else (-self._rate * tilt, 2.0)
         margin = _REACH * self._sigma
         windows = [(first - margin, last + margin)]
-        if self.removing and self._sigma < _NARROW:  # nothing is between the two records' own places
-            windows = [(-margin, margin), (last - margin, last + margin)]
+        if self._sigma < _NARROW:
+            places = [0.0, 1.0, *((2.0, tilt + 1) if self.removing else ())]
+            windows = _merged([(place - margin, place + margin) for place in sorted(places)])
         ends = [(math.floor(low / step), math.ceil(high / step)) for low, high in windows]
         if sum(high - low for low, high in ends) > _MOST_POINTS:
             raise TooManyNodes
@@ -233,6 +240,17 @@ class SubsampledLoss:
     def _keep(self) -> float:
         """1 - q, of which a rounded q knows little when it is near 1."""
         return float(1 - self.exact_rate)
+
+
+def _merged(windows: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Rising windows, those that overlap or are close as one: no point is counted twice."""
+    merged = [windows[0]]
+    for low, high in windows[1:]:
+        if low <= merged[-1][1] + (high - low):
+            merged[-1] = merged[-1][0], high
+        else:
+            merged.append((low, high))
+    return merged
 
 
 def _tail(x: arb) -> arb:
