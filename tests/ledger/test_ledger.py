@@ -462,8 +462,8 @@ def test_a_ledger_is_created_once_and_only_when_told_to(address: str) -> None:
 
 
 def test_a_forked_process_opens_its_own(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with basic(address) as ledger:
-        monkeypatch.setattr("indistinct.ledger.group.os.getpid", lambda: -1)
+    with basic(address) as ledger, monkeypatch.context() as other:
+        other.setattr("indistinct.ledger.store.os.getpid", lambda: -1)
         with pytest.raises(LedgerUnavailable, match="another process"):
             ledger.charge(TENTH, key="q")
 

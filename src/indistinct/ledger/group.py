@@ -11,13 +11,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.entries import Head
 from indistinct.ledger.operations import Operation
 from indistinct.ledger.page import Page
 from indistinct.ledger.shelf import Shelf
-from indistinct.ledger.store import Store
+from indistinct.ledger.store import Store, check_process
 
 __all__ = ["Group", "Watch", "ignore"]
 
@@ -57,14 +58,17 @@ class Group:
         self._mutex = threading.Lock()
         self._waiting: list[_Ticket] = []
         self._busy = False
-        self.database = threading.RLock()
-        """Held while the connection is in use."""
+        self._database = threading.RLock()
         self.shelf = Shelf()
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Held while the connection is in use; refused in a process that has inherited it, where it may be held."""
+        check_process(self._process)
+        return self._database
 
     def run(self, operation: Operation) -> object:
         """The result of the operation, once it is durable; or its error, and then nothing was changed."""
-        if os.getpid() != self._process:
-            raise LedgerUnavailable("This ledger was opened by another process: open it again in this one.")
+        check_process(self._process)
         ticket = _Ticket(operation)
         with self._mutex:
             self._waiting.append(ticket)
@@ -115,7 +119,7 @@ class Group:
         return self._waiting[0]
 
     def _commit(self, batch: list[_Ticket]) -> None:
-        with self.database:
+        with self._database:
             with self._store.session() as session:
                 self._watch("begun")
                 page = Page(session, self.shelf, time.time_ns() // 1000)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUntrusted
+from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import canonical, fingerprint
@@ -174,12 +174,12 @@ class Ledger:
 
     def unfinished(self) -> list[ChargeRecord]:
         """Charges without an outcome: those that are `reserve` may be voided, those that are `start` asked again."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             return reader.unfinished()
 
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             balances, shelf = reader.balances(), Shelf.read(reader)
         latest: dict[str, int] = {}
         for place in balances:
@@ -210,7 +210,7 @@ class Ledger:
     ) -> Trial:
         """What a charge would cost and how often it would fit; nothing is charged."""
         wanted = self._reserve(cost, "a trial", None, dataset, analyst, parts, start=False)
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             page = Page(reader, self._group.shelf, time.time_ns() // 1000)
             taken = wanted.deductions(page)
             costs = tuple((place.budget, place.account, page.amount(place, units)) for place, units, _, _ in taken)
@@ -229,7 +229,7 @@ class Ledger:
 
     def receipt(self, key: str) -> str:
         """One line of JSON that shows what was charged for an answer; `indistinct ledger receipt` checks it."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             record = reader.charges([key]).get(key)
             if record is None or record.state != "release":
                 raise InvalidParameter("a key", key, "be that of a charge with an answer")
@@ -239,7 +239,7 @@ class Ledger:
 
     def confirm(self, receipt: Receipt) -> None:
         """Refuses a receipt whose rows are not in this ledger."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             rows = reader.rows_at(list(receipt.hashes))
         if receipt.ledger != self.identity:
             raise LedgerUntrusted("The receipt is of another ledger.")
@@ -251,7 +251,7 @@ class Ledger:
         """Everything, in its order; the ledger may be used meanwhile."""
         first, last = 1, self._head.number
         while first <= last:
-            with self._group.database, self._store.reading() as reader:
+            with self._group.alone(), self._store.reading() as reader:
                 last = reader.head().number
                 some = list(reader.rows(first, first + _AT_A_TIME - 1))
             yield from some
@@ -259,7 +259,7 @@ class Ledger:
 
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""
-        with self._group.database:
+        with self._group.alone():
             return verify(self._store, anchor)
 
     @property
@@ -269,7 +269,10 @@ class Ledger:
 
     def close(self) -> None:
         """Ends all use in this process; everything is in the database already."""
-        with self._group.database:
+        try:
+            with self._group.alone():
+                self._store.close()
+        except LedgerUnavailable:  # inherited: that it was closed is all that changes
             self._store.close()
 
     def __enter__(self) -> Self:
