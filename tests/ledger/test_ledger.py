@@ -473,3 +473,53 @@ def test_zero_concentrated_is_the_default(address: str) -> None:
         ledger.charge(ZeroConcentratedDP("0.01"), key="q")
         assert spent(ledger) == {("hr", "", "rho"): Fraction(1, 100)}
         assert ledger.standings()[0].budget.rule == ConcentratedRule.of_claim(1, "1e-6")
+
+
+def test_a_part_of_another_partition_may_be_any_part(address: str) -> None:
+    """The fault that this was written for: a charge to "young" was deducted nowhere among north and south."""
+    with basic(address, parts=("north", "south")) as ledger:
+        ledger.add(Budget("hr", BasicRule(1, 0), name="age", parts=("young", "old")))
+        ledger.charge("0.6", key="a", parts=["young"])
+        expected = {("hr", "north"): 0.6, ("hr", "south"): 0.6, ("age", "young"): 0.6}
+        assert {(name, part): float(amount) for (name, part, _), amount in spent(ledger).items()} == expected
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge("0.6", key="b", parts=["old"])
+        ledger.charge("0.4", key="c", parts=["north", "young"])
+        expected = {("hr", "north"): 1, ("hr", "south"): 1, ("age", "young"): 1, ("age", "old"): 0.4}
+        assert {(name, part): float(amount) for (name, part, _), amount in spent(ledger).items()} == expected
+        ledger.verify()
+
+
+def test_a_part_that_an_analysts_budget_does_not_know_costs_all_of_it(address: str) -> None:
+    with basic(address, parts=("north", "south")) as ledger:
+        ledger.add(Budget("hr", BasicRule(9, 0), analyst="ann", parts=("North", "south")))
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge(5, key="k", analyst="ann", parts=["North"])
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge(5, key="l", analyst="ann", parts=["North", "south"])
+
+
+def test_a_grant_of_nothing_is_refused(new_address: NewAddress) -> None:
+    """The fault that this was written for: it made a ledger that no longer verified."""
+    with basic(new_address(), 1, "1e-9") as ledger:
+        for amount in ({"epsilon": "0.1", "delta": 0}, {"epsilon": 0, "delta": "1e-9"}):
+            with pytest.raises(InvalidParameter, match="in each currency that it names"):
+                ledger.grant("hr", amount, reason="x")
+        ledger.verify()
+    with Ledger.create(new_address(), Budget("hr", {TENTH: 5, PureDP(1): 2})) as ledger:
+        with pytest.raises(InvalidParameter, match="in each currency that it names"):
+            ledger.grant("hr", {TENTH: 1, PureDP(1): 0}, reason="x")
+        ledger.verify()
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_no_grant_is_too_large_for_a_promise(address: str, rule: Any) -> None:
+    budget = Budget("hr", rule)
+    with Ledger.create(address, budget) as ledger:
+        for account, most in {budget.currency: 10**9, "delta": 1}.items():
+            left = most - Fraction(budget.caps[account], budget.units_of(account))
+            with pytest.raises(InvalidParameter, match=f"keep the {account}".replace("^", r"\^")):
+                ledger.grant("hr", {account: left + Fraction(1, budget.units_of(account))}, reason="x")
+            ledger.grant("hr", {account: left}, reason="x")
+            assert "neighbours" in ledger.promise("hr")
+        ledger.verify()

@@ -273,3 +273,19 @@ def test_receipts_of_bytes_and_of_other_stores(new_address: NewAddress) -> None:
             charge.seal(b"\0\xff")
         shown = read_receipt(ledger.receipt("q"))
         assert (shown.answer, shown.analyst, shown.asked) == (b"\0\xff", "ann", [["pure", "1/10"]])
+
+
+def test_a_file_with_two_names_is_refused(path: Path, tmp_path: Path) -> None:
+    """The fault that this was written for: each name has a write-ahead log, and a budget was spent under both."""
+    with Ledger.open(path) as ledger:
+        (tmp_path / "second").hardlink_to(path)
+        with pytest.raises(LedgerUntrusted, match="has a second name"):
+            ledger.charge("1e-9", key="q")
+    for name in (path, tmp_path / "second"):
+        with pytest.raises(LedgerUntrusted, match="has a second name"):
+            Ledger.open(name)
+    (tmp_path / "second").unlink()
+    (tmp_path / "link").symlink_to(path)
+    with Ledger.open(tmp_path / "link") as ledger:
+        assert ledger.verify().charges
+    assert not (tmp_path / "link-wal").exists()

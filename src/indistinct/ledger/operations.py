@@ -95,8 +95,11 @@ class Grant:
         for account, units in budget.credit(self.amount).items():
             for place in places_of(budget, account, self.parts, page.time):
                 now = page.balance(place, budget.caps[account], opens=bool(budget.window))
-                if now.cap + units >= 2**63:
-                    raise InvalidParameter("a grant", self.amount, "keep the budget below 9e9")
+                if now.cap + units > budget.most(account):
+                    limit = Fraction(budget.most(account), budget.units_of(account))
+                    raise InvalidParameter(
+                        "a grant", self.amount, f"keep the {account} of {self.name!r} at {limit} or below"
+                    )
                 taken.append((place, units, now.cap + units, now.spent))
         _write(page, "grant", {"budget": self.name, "reason": self.reason}, taken)
 

@@ -60,7 +60,7 @@ class SQLiteStore:
 
     def __init__(self, path: str, *, create: bool = False, vfs: str | None = None, exclusive: bool = False) -> None:
         _check_library(apsw.sqlite_lib_version())
-        self.path = Path(path)
+        self.path = _real(path)
         self.broken = False
         self._process = os.getpid()
         if create:
@@ -69,6 +69,7 @@ class SQLiteStore:
             raise LedgerUnavailable(
                 f"There is no ledger at {str(self.path)!r}. Create one with 'indistinct ledger init' or Ledger.create."
             )
+        self._check_names()
         with _told(self.path):
             flags = apsw.SQLITE_OPEN_READWRITE
             self._connection = apsw.Connection(str(self.path), flags=flags, vfs=vfs)
@@ -205,6 +206,17 @@ class SQLiteStore:
         if _identity(self.path) != self._file:
             self.broken = True
             raise LedgerUntrusted(f"The file {str(self.path)!r} was replaced or removed while it was in use.")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """SQLite keeps a write-ahead log beside every name: under two names, neither knows what the other has charged."""
+        with suppress(OSError):
+            if self.path.stat().st_nlink > 1:
+                self.broken = True
+                raise LedgerUntrusted(
+                    f"The file {str(self.path)!r} has a second name (a hard link), under which charges would be missed: "
+                    "remove one of the names."
+                )
 
 
 class SQLiteSession:
@@ -293,6 +305,13 @@ def _sound(row: tuple[Any, ...]) -> Row:
     if not (isinstance(text, str) and isinstance(chained, bytes) and isinstance(answer, bytes | None)):
         raise LedgerUntrusted(f"Row {number} is no row of a ledger.", number)
     return Row(*row)
+
+
+def _real(path: str) -> Path:
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise LedgerUnavailable(f"The ledger {path!r} cannot be opened.") from None
 
 
 def _check_library(version: str) -> None:
