@@ -233,6 +233,8 @@ def test_a_changed_answer_is_never_given(path: Path) -> None:
         tampered(path, "UPDATE entry SET answer = x'31' WHERE number = 5")
         with pytest.raises(LedgerUntrusted, match="was changed"):
             ledger.charge("1e-9", key="k0")
+        with pytest.raises(LedgerUntrusted, match="was changed"):
+            ledger.reserve("1e-9", key="k0").start()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import json
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError
-from indistinct.ledger.canonical import canonical
+from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError, LedgerUntrusted
+from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.entries import ChargeRecord
 from indistinct.ledger.operations import Fail, Found, Release, Reserve, Start, Void
 
@@ -84,7 +84,7 @@ class Charge:
     def _settle(self, record: object) -> None:
         if not isinstance(record, ChargeRecord):
             raise TypeError(record)
-        self._record = record
+        self._record = _unharmed(record)
         if record.state == "fail":
             raise AnswerFailed
 
@@ -104,6 +104,7 @@ class Reservation:
 
     def void(self, reason: str) -> None:
         """Gives it back, if it has not started."""
+        check_text("a reason", reason)
         self._group.run(Void(self.key, reason))
 
 
@@ -121,7 +122,20 @@ def charge_of(group: Group, key: str, record: object) -> Charge:
         raise TypeError(record)
     if record.state == "fail":
         raise AnswerFailed
-    return Charge(group, key, record)
+    return Charge(group, key, _unharmed(record))
+
+
+def _unharmed(record: ChargeRecord) -> ChargeRecord:
+    """The charge, if its stored answer is the one that was sealed."""
+    if record.answer is not None and fingerprint(record.answer) != record.seal:
+        raise LedgerUntrusted(f"The answer of the charge in row {record.number} was changed.", record.number)
+    return record
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuses what is no text, or says nothing."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParameter(name, value, "be text that is not empty")
 
 
 def _spelled(answer: object) -> tuple[bytes, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +15,7 @@ from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailabl
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import canonical, fingerprint
-from indistinct.ledger.charge import Charge, Reservation, begin, charge_of
+from indistinct.ledger.charge import Charge, Reservation, begin, charge_of, check_text
 from indistinct.ledger.costs import read_cost
 from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
@@ -126,6 +126,8 @@ class Ledger:
 
     def add(self, budget: Budget) -> None:
         """Creates a budget. It is never replaced, and its rule never changes."""
+        if not isinstance(budget, Budget):
+            raise InvalidParameter("a budget", budget, "be a Budget")
         self._group.run(Add(budget))
 
     def grant(self, budget: str, amount: object, *, reason: str, parts: Sequence[str] = ()) -> None:
@@ -133,7 +135,9 @@ class Ledger:
 
         What is promised from then on is the larger budget, for everything answered before as well.
         """
-        self._group.run(Grant(budget, amount, reason, tuple(parts)))
+        check_text("a budget", budget)
+        check_text("a reason", reason)
+        self._group.run(Grant(budget, amount, reason, _parts(parts)))
 
     def charge(
         self,
@@ -152,7 +156,7 @@ class Ledger:
         another `request` (bytes or anything that JSON can spell), cost or scope it is refused.
         """
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=True)
-        return charge_of(self._group, key, _unharmed(begin(self._group, operation).record))
+        return charge_of(self._group, key, begin(self._group, operation).record)
 
     def reserve(
         self,
@@ -170,6 +174,8 @@ class Ledger:
 
     def void(self, key: str, *, reason: str) -> None:
         """Gives back a charge that was reserved and never started."""
+        _check_key(key)
+        check_text("a reason", reason)
         self._group.run(Void(key, reason))
 
     def unfinished(self) -> list[ChargeRecord]:
@@ -301,7 +307,10 @@ class Ledger:
     ) -> Reserve:
         _check_key(key)
         asked = read_cost(cost)
-        chosen = tuple(parts)
+        for name, value in {"a dataset": dataset, "an analyst": analyst}.items():
+            if value is not None:
+                check_text(name, value)
+        chosen = _parts(parts)
         told = [_request(request), asked.encoded, dataset, analyst, sorted(chosen)]
         return Reserve(key, fingerprint(canonical(told).encode()), asked, dataset, analyst, chosen, start)
 
@@ -309,6 +318,16 @@ class Ledger:
 def _check_key(key: object) -> None:
     if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
         raise InvalidParameter("a key", key, f"be printable text of at most {_LONGEST_KEY} characters")
+
+
+def _parts(parts: object) -> tuple[str, ...]:
+    """Names of parts, as they were given."""
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise InvalidParameter("parts", parts, "be a sequence of names")
+    chosen = tuple(parts)
+    for part in chosen:
+        check_text("a part", part)
+    return chosen
 
 
 def _request(request: object) -> object:
@@ -319,10 +338,3 @@ def _request(request: object) -> object:
     except (TypeError, ValueError):
         raise InvalidParameter("a request", type(request), "be bytes or a value of JSON") from None
     return [request]
-
-
-def _unharmed(record: ChargeRecord) -> ChargeRecord:
-    """The charge, if its stored answer is the one that was sealed."""
-    if record.answer is not None and fingerprint(record.answer) != record.seal:
-        raise LedgerUntrusted(f"The answer of the charge in row {record.number} was changed.", record.number)
-    return record

@@ -209,12 +209,12 @@ class SQLiteStore:
         self._check_names()
 
     def _check_names(self) -> None:
-        """SQLite keeps a write-ahead log beside every name: under two names, neither knows what the other has charged."""
+        """SQLite keeps a write-ahead log beside every name: neither of two knows what the other has charged."""
         with suppress(OSError):
             if self.path.stat().st_nlink > 1:
                 self.broken = True
                 raise LedgerUntrusted(
-                    f"The file {str(self.path)!r} has a second name (a hard link), under which charges would be missed: "
+                    f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: "
                     "remove one of the names."
                 )
 
