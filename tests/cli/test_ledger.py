@@ -84,7 +84,7 @@ def test_grants_have_a_reason(path: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "promises Approximately(ZeroConcentratedDP('0.02635597'), '1e-09')" in printed
     assert answered(capsys, "ledger", "export", path).count("hr: the board") == 2
     assert "--reason" in refused(capsys, "ledger", "grant", path, "hr", "1")
-    assert "a reason must be given" in refused(capsys, "ledger", "grant", path, "hr", "1", "--reason", " ")
+    assert "a reason must be text that is not empty" in refused(capsys, "ledger", "grant", path, "hr", "1", "--reason", " ")
     assert "a budget must be one of 'hr'" in refused(capsys, "ledger", "grant", path, "it", "1", "--reason", "x")
 
 

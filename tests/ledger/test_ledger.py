@@ -523,3 +523,46 @@ def test_no_grant_is_too_large_for_a_promise(address: str, rule: Any) -> None:
             ledger.grant("hr", {account: left}, reason="x")
             assert "neighbours" in ledger.promise("hr")
         ledger.verify()
+
+
+class Told(LedgerError):
+    """A block's own error that passes for one of the ledger."""
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        ValueError("alice"),
+        SystemExit("alice"),
+        KeyboardInterrupt("alice"),
+        BaseExceptionGroup("alice", [KeyboardInterrupt()]),
+        LedgerError("alice"),
+        Told("alice"),
+    ],
+    ids=repr,
+)
+def test_a_failure_keeps_no_trace_of_its_reason(address: str, secret: BaseException) -> None:
+    """The fault that this was written for: the traceback of AnswerFailed led back to the error."""
+    with basic(address) as ledger:
+        with pytest.raises(AnswerFailed) as failure, ledger.charge(TENTH, key="q"):
+            raise secret
+        assert failure.value.__cause__ is None
+        assert failure.value.__context__ is None
+        own = [
+            each.frame for each in failure.traceback if "indistinct" in str(each.path) and "tests" not in str(each.path)
+        ]
+        assert own
+        assert not [name for frame in own for name, value in frame.f_locals.items() if value is secret]
+        with pytest.raises(AnswerFailed):
+            ledger.charge(TENTH, key="q")
+
+
+def test_an_interruption_without_words_leaves_the_charge_to_be_asked_again(address: str) -> None:
+    with basic(address) as ledger:
+        with pytest.raises(KeyboardInterrupt) as told, ledger.charge(TENTH, key="q"):
+            try:
+                raise ValueError("alice")
+            except ValueError:
+                raise KeyboardInterrupt from None
+        assert told.value.__context__ is None
+        assert ledger.charge(TENTH, key="q").seal(1) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,8 @@ def test_an_anchor_that_cannot_be_kept_is_told(path: Path, tmp_path: Path) -> No
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     with Ledger.create(path, Budget("hr", BasicRule(1, 0)), anchor=folder / "anchor") as ledger:
-        (folder / "anchor").unlink()
-        folder.rmdir()
+        shutil.rmtree(folder)
+        assert not folder.exists()
         with pytest.raises(LedgerUnavailable, match="cannot be written; the charges are in the ledger"):
             ledger.charge("0.1", key="q")
         assert [record.state for record in ledger.unfinished()] == ["start"]

@@ -74,12 +74,16 @@ class Charge:
         if error is None:
             if not self.answered:
                 raise LedgerError(f"The charge {self.key!r} was left without an answer: seal one. It stays charged.")
-        elif isinstance(error, Exception) and not isinstance(error, LedgerError) and not self.answered:
-            try:
-                self._settle(self._group.run(Fail(self.key)))
-            except LedgerError as failure:
-                failure.__context__ = None  # what went wrong in the block may tell of the data
-                raise
+            return
+        error.__context__ = error.__cause__ = None  # what went wrong in the block may tell of the data
+        if self.answered or not _tells(error, traceback):
+            return
+        del error, traceback, kind
+        try:
+            self._settle(self._group.run(Fail(self.key)))
+        except LedgerError as failure:
+            failure.__context__ = None
+            raise
 
     def _settle(self, record: object) -> None:
         if not isinstance(record, ChargeRecord):
@@ -136,6 +140,15 @@ def check_text(name: str, value: object) -> None:
     """Refuses what is no text, or says nothing."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidParameter(name, value, "be text that is not empty")
+
+
+def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
+    """Whether an error may carry what the block has read: all but the ledger's own, and interruptions without words."""
+    if isinstance(error, LedgerError):
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        return traceback is None or not traceback.tb_frame.f_globals.get("__name__", "").startswith("indistinct.")
+    return isinstance(error, Exception | BaseExceptionGroup) or bool(error.args)
 
 
 def _spelled(answer: object) -> tuple[bytes, str]:

@@ -87,8 +87,16 @@ class Ledger:
         self._group = Group(store, watch, self._committed)
         with store.reading() as reader:
             self.identity = check_end(reader)
-            if self._anchor is not None and (kept := Anchor.load(self._anchor)) is not None:
-                kept.check(self.identity, reader)
+            if self._anchor is not None:
+                Anchor.prepare(self._anchor)
+                kept = Anchor.load(self._anchor)
+                if kept is None and reader.head().number > 1:
+                    raise LedgerUntrusted(
+                        f"There is no anchor at {str(self._anchor)!r}: whether the ledger has gone back is not known. "
+                        "Begin one with 'indistinct ledger verify --anchor', if you know that it has not."
+                    )
+                if kept is not None:
+                    kept.check(self.identity, reader)
             self._group.shelf = Shelf.read(reader)
             self._head = reader.head()
 
@@ -98,11 +106,17 @@ class Ledger:
         names = [budget.name for budget in budgets]
         if len(set(names)) < len(names):
             raise InvalidParameter("the budgets' names", names, "differ")
+        if anchor is not None:
+            Anchor.prepare(Path(anchor))
+            if Anchor.load(Path(anchor)) is not None:
+                raise LedgerUntrusted("The anchor belongs to another ledger.")
         store = open_store(str(address), create=True)
         try:
             group = Group(store, ignore, lambda _: None)
             group.run(Begin(secrets.token_hex(16)))
             ledger = cls(store, anchor=anchor)
+            if ledger._anchor is not None:
+                ledger.anchor.keep(ledger._anchor)
             for budget in budgets:
                 ledger.add(budget)
         except BaseException:
@@ -115,7 +129,7 @@ class Ledger:
         """The ledger at an address, if it can be trusted; it is never created here.
 
         `anchor` is a file elsewhere, on another disk or host: a ledger that has gone back before it is refused, and it
-        is brought up to date after every commit.
+        is brought up to date after every commit. It must be there: one that is missing is never begun anew here.
         """
         store = open_store(str(address))
         try:
@@ -292,7 +306,7 @@ class Ledger:
     def _committed(self, head: Head) -> None:
         self._head = head
         if self._anchor is not None:
-            self.anchor.keep(self._anchor)
+            Anchor.at(self.identity, head).keep(self._anchor)
 
     def _reserve(
         self,
