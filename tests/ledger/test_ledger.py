@@ -557,12 +557,38 @@ def test_a_failure_keeps_no_trace_of_its_reason(address: str, secret: BaseExcept
             ledger.charge(TENTH, key="q")
 
 
+def interrupted_after_an_error() -> None:
+    try:
+        raise ValueError("alice")
+    except ValueError:
+        raise KeyboardInterrupt from None
+
+
 def test_an_interruption_without_words_leaves_the_charge_to_be_asked_again(address: str) -> None:
     with basic(address) as ledger:
         with pytest.raises(KeyboardInterrupt) as told, ledger.charge(TENTH, key="q"):
-            try:
-                raise ValueError("alice")
-            except ValueError:
-                raise KeyboardInterrupt from None
+            interrupted_after_an_error()
         assert told.value.__context__ is None
         assert ledger.charge(TENTH, key="q").seal(1) == 1
+
+
+def test_a_cost_in_an_unknown_currency_is_not_free(address: str) -> None:
+    with Ledger.create(address, Budget("hr", epsilon=1, delta="1e-6")) as ledger:
+        with pytest.raises(InvalidParameter, match="a cost's currency must be that of a budget"):
+            ledger.charge({"rho": 0, "epsilon": 9}, key="q")
+        ledger.charge({"rho": "0.001", "delta": 0}, key="q")
+
+
+def test_a_window_promises_the_largest_cap_it_ever_had(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [10**18]
+    monkeypatch.setattr("indistinct.ledger.group.time.time_ns", lambda: now[0])
+    with basic(address, 100) as ledger:
+        ledger.add(Budget("hr", BasicRule(1, 0), window=60))
+        ledger.grant("hr/60s", 2, reason="once")
+        ledger.charge(3, key="a")
+        before = ledger.promise("hr/60s")
+        now[0] += 60 * 10**9
+        ledger.charge("0.1", key="b")
+        assert ledger.promise("hr/60s") == before
+        assert "ApproximateDP(3, 0)" in before
+        assert "is reserved in each stretch of 60 seconds" in before

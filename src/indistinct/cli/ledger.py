@@ -109,11 +109,6 @@ def verify(arguments: argparse.Namespace) -> None:
             print(json.dumps({"whole": False, "row": error.row, "reason": error.reason}))
         raise
     if kept:
-        if before is None:
-            print(
-                f"There was no anchor at {str(kept)!r}: it begins here, and vouches for nothing before.",
-                file=sys.stderr,
-            )
         verdict.anchor.keep(kept)
     if arguments.json:
         told = {"whole": True, "rows": verdict.rows, "charges": verdict.charges}

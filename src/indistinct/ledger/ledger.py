@@ -216,11 +216,19 @@ class Ledger:
         return found
 
     def promise(self, budget: str) -> str:
-        """What a budget promises, after all that was granted, in words."""
+        """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
+        with self._group.alone(), self._store.reading() as reader:
+            granted: dict[tuple[str, str], Fraction] = {}
+            for place, now in reader.balances().items():
+                if place.budget == budget:
+                    cap = Fraction(now.cap, self._group.shelf.refreshed(reader).named(budget).units_of(place.account))
+                    granted[place.part, place.account] = max(cap, granted.get((place.part, place.account), cap))
         found = [each for each in self.standings() if each.budget.name == budget]
         caps: dict[str, dict[str, Fraction]] = {}
         for each in found:
-            caps.setdefault(each.part, {})[each.account] = each.cap
+            caps.setdefault(each.part, {})[each.account] = max(
+                each.cap, granted.get((each.part, each.account), each.cap)
+            )
         if not found:
             raise InvalidParameter("a budget", budget, "be one of the ledger's")
         return promise(found[0].budget, caps)

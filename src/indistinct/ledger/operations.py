@@ -148,6 +148,11 @@ class Reserve:
             currencies = sorted({budget.currency or "slots" for budget in concerned})
             if len(currencies) > 1:
                 raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
+        if isinstance(self.asked, Amounts):
+            known = {"", "delta", *(budget.currency for budget in concerned)}
+            for currency, _ in self.asked.by_currency:
+                if currency not in known:
+                    raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")
         for budget in concerned:
             prices = budget.prices(self.asked)
             period = period_of(budget, page.time)
