@@ -317,6 +317,7 @@ def test_mechanisms_are_charged_the_least_that_is_proven() -> None:
     assert zcdp.prices(_asked(ExponentialMechanism("0.1")))[0]["rho"] == 1_250_000  # 0.1^2 / 8
     assert zcdp.prices(_asked(Gaussian(sigma=10)))[0]["rho"] == 5_000_000
     assert zcdp.prices(_asked(DiscreteGaussian(sigma=10, vector=True)))[0]["rho"] == 5_000_000
+    assert zcdp.prices(_asked(DiscreteGaussian(3, sigma=10)))[0]["rho"] == 45_000_000
     assert plain.prices(_asked(Laplace(scale=10)))[0]["epsilon"] == 100_000_000
     assert plain.prices(_asked(Geometric(epsilon="0.1")))[0]["epsilon"] == 100_000_000
     sampled = plain.prices(_asked(PoissonSubsampled(Laplace(scale=1), "0.01")))[0]["epsilon"]
