@@ -59,7 +59,7 @@ def test_plans_parts_windows_and_analysts(path: str, tmp_path: Path, capsys: pyt
     printed = answered(capsys, "ledger", "show", path)
     for name in ("hr/ann", "hr/3600s", "parts:n", "parts:s"):
         assert name in printed
-    assert "in each 3,600 seconds" in printed
+    assert "in each stretch of 3,600 seconds" in printed
 
 
 def test_a_plan_charges_nothing(path: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,9 @@ def test_grants_have_a_reason(path: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "promises Approximately(ZeroConcentratedDP('0.02635597'), '1e-09')" in printed
     assert answered(capsys, "ledger", "export", path).count("hr: the board") == 2
     assert "--reason" in refused(capsys, "ledger", "grant", path, "hr", "1")
-    assert "a reason must be given" in refused(capsys, "ledger", "grant", path, "hr", "1", "--reason", " ")
+    assert "a reason must be text that is not empty" in refused(
+        capsys, "ledger", "grant", path, "hr", "1", "--reason", " "
+    )
     assert "a budget must be one of 'hr'" in refused(capsys, "ledger", "grant", path, "it", "1", "--reason", "x")
 
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indistinct.composition.filters import BasicRule
+from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget, ChargeRecord, Ledger
 from indistinct.ledger.charge import Charge
 from indistinct.ledger.costs import Amounts
-from indistinct.ledger.group import _Ticket
+from indistinct.ledger.group import Group, _Ticket
 from indistinct.ledger.operations import Fail, Found, Grant, Operation, Release, Reserve, Start, Void
+from indistinct.ledger.page import Page
+from indistinct.ledger.sqlite import SQLiteStore
 from tests.ledger.counts import count
 
 KEYS = st.sampled_from("abc")
@@ -79,3 +92,145 @@ def test_a_charge_that_was_sealed_is_shown_whole() -> None:
         assert isinstance(found, Found)
         assert found.record.seal
         assert ledger.charge("0.1", key="q").answer == 7
+
+
+def lines_of(function: Any) -> list[tuple[CodeType, int]]:
+    """Every line at which an interruption may come; a signal is never handled at a mere `try`."""
+    code = inspect.unwrap(function).__code__
+    source, first = inspect.getsourcelines(code)
+    lines = {line for *_, line in code.co_lines() if line and line > first}
+    return [(code, line) for line in sorted(lines) if source[line - first].strip() != "try:"]
+
+
+PLACES = [place for each in (Group._lead, Group._finish, Group._commit, Group._write) for place in lines_of(each)]  # noqa: SLF001
+PLACES += lines_of(SQLiteStore.session) + lines_of(SQLiteStore.undo)
+PLACES += [place for place in lines_of(Group.run) if place[1] > Group.run.__code__.co_firstlineno + 4]
+
+
+def interrupted_at(code: CodeType, line: int, work: Callable[[], object]) -> bool:
+    """Whether the work came by there; it was interrupted as it first did."""
+    come = False
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal come
+        if event == "line" and not come and frame.f_code is code and frame.f_lineno == line:
+            come = True
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    except (KeyboardInterrupt, LedgerUnavailable):
+        pass
+    finally:
+        sys.settrace(None)
+    return come
+
+
+def test_an_interruption_anywhere_strands_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault that this was written for: a leader that was interrupted left all others waiting for ever."""
+    monkeypatch.setattr("indistinct.ledger.sqlite._PATIENCE", 2000)
+    came = 0
+    for number, (code, line) in enumerate(PLACES):
+        path = tmp_path / str(number)
+        with Ledger.create(path, Budget("hr", BasicRule(1, 0))) as ledger:
+            came += interrupted_at(code, line, lambda ledger=ledger: ledger.charge("1e-9", key="a"))  # type: ignore[misc]
+            with Ledger.open(path) as other:  # no lock is left behind
+                other.charge("1e-9", key="other")
+            ended: list[object] = []
+
+            def later(ledger: Ledger = ledger, ended: list[object] = ended) -> None:
+                try:
+                    ended.append(ledger.charge("1e-9", key="a").number)
+                except LedgerUnavailable as error:
+                    ended.append(error)
+
+            thread = threading.Thread(target=later, daemon=True)
+            thread.start()
+            thread.join(5)
+            assert ended, f"{code.co_qualname}, line {line}"
+        with Ledger.open(path) as again:
+            assert again.verify().charges in (1, 2)
+    assert came > 30
+
+
+def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:
+    """What becomes of calls that share a commit."""
+    found: list[object] = [None] * len(calls)
+    ready, gate = threading.Event(), threading.Event()
+
+    def wait(step: str) -> None:
+        if step == "begun" and not ready.is_set():
+            ready.set()
+            gate.wait(10)
+
+    def ask(place: int) -> None:
+        try:
+            found[place] = calls[place]()
+        except Exception as error:
+            found[place] = error
+
+    ledger._group._watch = wait  # noqa: SLF001
+    first = threading.Thread(target=ledger.charge, args=(0,), kwargs={"key": "first"})
+    first.start()
+    ready.wait(10)
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    while len(ledger._group._waiting) < len(calls):  # noqa: SLF001
+        time.sleep(0.001)
+    gate.set()
+    for thread in (first, *threads):
+        thread.join(10)
+    return found
+
+
+class Faulty(Void):
+    """An operation with a fault of its own, before or after it has written something."""
+
+    __slots__ = ()
+
+    def apply(self, page: Page) -> None:
+        if self.reason == "after":
+            page.append("fail", {})
+        raise TypeError("a private value")
+
+
+def test_what_is_wrong_with_one_caller_is_not_told_to_another(tmp_path: Path) -> None:
+    """The fault that this was written for: a TypeError of one caller failed all who shared the commit."""
+    with Ledger.create(tmp_path / "a", Budget("hr", BasicRule(1, 0))) as ledger:
+        good = [partial(ledger.charge, 0, key=str(number)) for number in range(2)]
+        faulty = partial(ledger._group.run, Faulty("k", "before"))  # noqa: SLF001
+        one, wrong, two = batched(ledger, good[0], faulty, good[1])
+        assert isinstance(one, Charge)
+        assert isinstance(two, Charge)
+        assert isinstance(wrong, TypeError)
+    with Ledger.create(tmp_path / "b", Budget("hr", BasicRule(1, 0))) as ledger:
+        good = [partial(ledger.charge, 0, key=str(number)) for number in range(2)]
+        faulty = partial(ledger._group.run, Faulty("k", "after"))  # noqa: SLF001
+        found = batched(ledger, good[0], faulty, good[1])
+        assert all(isinstance(each, LedgerUnavailable) and "private" not in str(each) for each in found)
+    with Ledger.open(tmp_path / "b") as ledger:
+        assert ledger.verify().charges == 1  # the first, alone in its commit
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [{"analyst": ["x"]}, {"analyst": 5}, {"dataset": b"hr"}, {"parts": "hr"}, {"parts": [("x", "y")]}, {"parts": 7}],
+)
+def test_arguments_are_checked_before_anybody_shares_them(tmp_path: Path, scope: dict[str, Any]) -> None:
+    with Ledger.create(tmp_path / "a", Budget("hr", BasicRule(1, 0))) as ledger:
+        for ask in (ledger.charge, ledger.reserve):
+            with pytest.raises(InvalidParameter):
+                ask(0, key="k", **scope)
+        kept = ledger.reserve("1e-9", key="k")
+        wrong: Any
+        for wrong in ("", " ", 5, None):
+            with pytest.raises(InvalidParameter, match="a reason must be text"):
+                ledger.void("k", reason=wrong)
+            with pytest.raises(InvalidParameter, match="a reason must be text"):
+                kept.void(wrong)
+            with pytest.raises(InvalidParameter, match="a reason must be text"):
+                ledger.grant("hr", 1, reason=wrong)
+        kept.void("not needed")

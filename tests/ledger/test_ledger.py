@@ -317,6 +317,7 @@ def test_mechanisms_are_charged_the_least_that_is_proven() -> None:
     assert zcdp.prices(_asked(ExponentialMechanism("0.1")))[0]["rho"] == 1_250_000  # 0.1^2 / 8
     assert zcdp.prices(_asked(Gaussian(sigma=10)))[0]["rho"] == 5_000_000
     assert zcdp.prices(_asked(DiscreteGaussian(sigma=10, vector=True)))[0]["rho"] == 5_000_000
+    assert zcdp.prices(_asked(DiscreteGaussian(3, sigma=10)))[0]["rho"] == 45_000_000
     assert plain.prices(_asked(Laplace(scale=10)))[0]["epsilon"] == 100_000_000
     assert plain.prices(_asked(Geometric(epsilon="0.1")))[0]["epsilon"] == 100_000_000
     sampled = plain.prices(_asked(PoissonSubsampled(Laplace(scale=1), "0.01")))[0]["epsilon"]
@@ -462,8 +463,8 @@ def test_a_ledger_is_created_once_and_only_when_told_to(address: str) -> None:
 
 
 def test_a_forked_process_opens_its_own(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with basic(address) as ledger:
-        monkeypatch.setattr("indistinct.ledger.group.os.getpid", lambda: -1)
+    with basic(address) as ledger, monkeypatch.context() as other:
+        other.setattr("indistinct.ledger.store.os.getpid", lambda: -1)
         with pytest.raises(LedgerUnavailable, match="another process"):
             ledger.charge(TENTH, key="q")
 
@@ -473,3 +474,122 @@ def test_zero_concentrated_is_the_default(address: str) -> None:
         ledger.charge(ZeroConcentratedDP("0.01"), key="q")
         assert spent(ledger) == {("hr", "", "rho"): Fraction(1, 100)}
         assert ledger.standings()[0].budget.rule == ConcentratedRule.of_claim(1, "1e-6")
+
+
+def test_a_part_of_another_partition_may_be_any_part(address: str) -> None:
+    """The fault that this was written for: a charge to "young" was deducted nowhere among north and south."""
+    with basic(address, parts=("north", "south")) as ledger:
+        ledger.add(Budget("hr", BasicRule(1, 0), name="age", parts=("young", "old")))
+        ledger.charge("0.6", key="a", parts=["young"])
+        expected = {("hr", "north"): 0.6, ("hr", "south"): 0.6, ("age", "young"): 0.6}
+        assert {(name, part): float(amount) for (name, part, _), amount in spent(ledger).items()} == expected
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge("0.6", key="b", parts=["old"])
+        ledger.charge("0.4", key="c", parts=["north", "young"])
+        expected = {("hr", "north"): 1, ("hr", "south"): 1, ("age", "young"): 1, ("age", "old"): 0.4}
+        assert {(name, part): float(amount) for (name, part, _), amount in spent(ledger).items()} == expected
+        ledger.verify()
+
+
+def test_a_part_that_an_analysts_budget_does_not_know_costs_all_of_it(address: str) -> None:
+    with basic(address, parts=("north", "south")) as ledger:
+        ledger.add(Budget("hr", BasicRule(9, 0), analyst="ann", parts=("North", "south")))
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge(5, key="k", analyst="ann", parts=["North"])
+        with pytest.raises(BudgetExceeded, match="'hr:north'"):
+            ledger.charge(5, key="l", analyst="ann", parts=["North", "south"])
+
+
+def test_a_grant_of_nothing_is_refused(new_address: NewAddress) -> None:
+    """The fault that this was written for: it made a ledger that no longer verified."""
+    with basic(new_address(), 1, "1e-9") as ledger:
+        for amount in ({"epsilon": "0.1", "delta": 0}, {"epsilon": 0, "delta": "1e-9"}):
+            with pytest.raises(InvalidParameter, match="in each currency that it names"):
+                ledger.grant("hr", amount, reason="x")
+        ledger.verify()
+    with Ledger.create(new_address(), Budget("hr", {TENTH: 5, PureDP(1): 2})) as ledger:
+        with pytest.raises(InvalidParameter, match="in each currency that it names"):
+            ledger.grant("hr", {TENTH: 1, PureDP(1): 0}, reason="x")
+        ledger.verify()
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_no_grant_is_too_large_for_a_promise(address: str, rule: Any) -> None:
+    budget = Budget("hr", rule)
+    with Ledger.create(address, budget) as ledger:
+        for account, most in {budget.currency: 10**9, "delta": 1}.items():
+            left = most - Fraction(budget.caps[account], budget.units_of(account))
+            with pytest.raises(InvalidParameter, match=f"keep the {account}".replace("^", r"\^")):
+                ledger.grant("hr", {account: left + Fraction(1, budget.units_of(account))}, reason="x")
+            ledger.grant("hr", {account: left}, reason="x")
+            assert "neighbours" in ledger.promise("hr")
+        ledger.verify()
+
+
+class Told(LedgerError):
+    """A block's own error that passes for one of the ledger."""
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        ValueError("alice"),
+        SystemExit("alice"),
+        KeyboardInterrupt("alice"),
+        BaseExceptionGroup("alice", [KeyboardInterrupt()]),
+        LedgerError("alice"),
+        Told("alice"),
+    ],
+    ids=repr,
+)
+def test_a_failure_keeps_no_trace_of_its_reason(address: str, secret: BaseException) -> None:
+    """The fault that this was written for: the traceback of AnswerFailed led back to the error."""
+    with basic(address) as ledger:
+        with pytest.raises(AnswerFailed) as failure, ledger.charge(TENTH, key="q"):
+            raise secret
+        assert failure.value.__cause__ is None
+        assert failure.value.__context__ is None
+        own = [
+            each.frame for each in failure.traceback if "indistinct" in str(each.path) and "tests" not in str(each.path)
+        ]
+        assert own
+        assert not [name for frame in own for name, value in frame.f_locals.items() if value is secret]
+        with pytest.raises(AnswerFailed):
+            ledger.charge(TENTH, key="q")
+
+
+def interrupted_after_an_error() -> None:
+    try:
+        raise ValueError("alice")
+    except ValueError:
+        raise KeyboardInterrupt from None
+
+
+def test_an_interruption_without_words_leaves_the_charge_to_be_asked_again(address: str) -> None:
+    with basic(address) as ledger:
+        with pytest.raises(KeyboardInterrupt) as told, ledger.charge(TENTH, key="q"):
+            interrupted_after_an_error()
+        assert told.value.__context__ is None
+        assert ledger.charge(TENTH, key="q").seal(1) == 1
+
+
+def test_a_cost_in_an_unknown_currency_is_not_free(address: str) -> None:
+    with Ledger.create(address, Budget("hr", epsilon=1, delta="1e-6")) as ledger:
+        with pytest.raises(InvalidParameter, match="a cost's currency must be that of a budget"):
+            ledger.charge({"rho": 0, "epsilon": 9}, key="q")
+        ledger.charge({"rho": "0.001", "delta": 0}, key="q")
+
+
+def test_a_window_promises_the_largest_cap_it_ever_had(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [10**18]
+    monkeypatch.setattr("indistinct.ledger.group.time.time_ns", lambda: now[0])
+    with basic(address, 100) as ledger:
+        ledger.add(Budget("hr", BasicRule(1, 0), window=60))
+        ledger.grant("hr/60s", 2, reason="once")
+        ledger.charge(3, key="a")
+        before = ledger.promise("hr/60s")
+        now[0] += 60 * 10**9
+        ledger.charge("0.1", key="b")
+        assert ledger.promise("hr/60s") == before
+        assert "ApproximateDP(3, 0)" in before
+        assert "is reserved in each stretch of 60 seconds" in before

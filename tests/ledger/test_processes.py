@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from indistinct.composition.filters import BasicRule
-from indistinct.errors import BudgetExceeded
+from indistinct.errors import BudgetExceeded, LedgerUnavailable
 from indistinct.ledger import Budget, Ledger
 from indistinct.ledger.store import open_store
 from tests.ledger.conftest import NewAddress
@@ -132,3 +136,86 @@ def test_one_key_from_many_threads_is_one_charge_and_one_answer(new_address: New
         assert len(answers) == 16
         assert len(set(answers)) == 1
         assert ledger.verify().charges == 1
+
+
+def in_a_fork(work: Callable[[], object]) -> str:
+    """What happens to a piece of work in a forked process: the words of its error, or none."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        told = "done"
+        try:
+            work()
+        except BaseException as error:  # it is what is asked for
+            told = f"{type(error).__name__}: {error}"
+        os.write(writing, told.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        found = pipe.read()
+    os.waitpid(child, 0)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_forked_process_leaves_an_open_transaction_alone(new_address: NewAddress) -> None:
+    """The fault that this was written for: its ROLLBACK took back a charge that was then said to be durable."""
+    address = new_address()
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+    told: list[str] = []
+
+    def fork(step: str) -> None:
+        if step == "written":
+            uses = (ledger.standings, ledger.unfinished, ledger.verify, lambda: list(ledger.rows()))
+            more = (lambda: ledger.try_out(0), lambda: ledger.promise("hr"), lambda: ledger.receipt("q"))
+            told.extend(in_a_fork(use) for use in (*uses, *more, ledger._store.reading().__enter__))  # noqa: SLF001
+            told.append(in_a_fork(ledger.close))
+
+    ledger = Ledger(open_store(address), watch=fork)
+    ledger.charge("0.1", key="q")
+    refused = "LedgerUnavailable: This ledger was opened by another process: open it again in this one."
+    assert told == [refused] * 8 + ["done"]
+    with Ledger.open(address) as again:
+        assert again.verify().charges == 1
+    assert ledger.charge("0.1", key="r").number
+    ledger.close()
+
+
+def test_a_process_that_forks_in_a_transaction_ends_it_itself(new_address: NewAddress) -> None:
+    address = new_address()
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+    ledger = Ledger(open_store(address))
+    told: list[int] = []
+
+    def fork(step: str) -> None:
+        if step == "written" and not told:
+            told.append(os.fork())
+
+    ledger._group._watch = fork  # noqa: SLF001
+    try:
+        ledger.charge("0.1", key="q")
+    finally:
+        if told and not told[0]:
+            os._exit(0)
+    os.waitpid(told[0], 0)
+    with Ledger.open(address) as again:
+        assert again.verify().charges == 1
+    ledger.close()
+
+
+def test_a_commit_of_nothing_is_no_commit(new_database: NewAddress) -> None:
+    address = new_database()
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+
+    def end(step: str) -> None:
+        if step == "written":
+            ledger._store._connection.execute("ROLLBACK")  # type: ignore[attr-defined]  # noqa: SLF001
+
+    ledger = Ledger(open_store(address), watch=end)
+    with pytest.raises(LedgerUnavailable, match="ended by somebody else"):
+        ledger.charge("0.1", key="q")
+    with pytest.raises(LedgerUnavailable, match="is closed"):
+        ledger.charge("0.1", key="q")
+    ledger.close()
+    with Ledger.open(address) as again:
+        assert again.verify().charges == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,10 @@ def test_plans_windows_and_analysts(path: Path) -> None:
         ledger.add(Budget("hr", BasicRule(1, 0), window=60))
         assert f"{compose({PureDP('0.1'): 100}).epsilon('1e-6')} at delta = 1e-06" in ledger.promise("hr")
         assert ledger.promise("hr/ann").endswith("for everything answered to ann, for add-remove neighbours.")
-        assert "what is answered in each 60 seconds, and no more than that" in ledger.promise("hr/60s")
+        assert (
+            "what is reserved in each stretch of 60 seconds, counted from 1970, and no more than that"
+            in ledger.promise("hr/60s")
+        )
         with pytest.raises(InvalidParameter, match="one of the ledger's"):
             ledger.promise("it")
 
@@ -91,8 +95,8 @@ def test_an_anchor_that_cannot_be_kept_is_told(path: Path, tmp_path: Path) -> No
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     with Ledger.create(path, Budget("hr", BasicRule(1, 0)), anchor=folder / "anchor") as ledger:
-        (folder / "anchor").unlink()
-        folder.rmdir()
+        shutil.rmtree(folder)
+        assert not folder.exists()
         with pytest.raises(LedgerUnavailable, match="cannot be written; the charges are in the ledger"):
             ledger.charge("0.1", key="q")
         assert [record.state for record in ledger.unfinished()] == ["start"]

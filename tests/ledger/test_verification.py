@@ -128,8 +128,11 @@ def test_only_an_anchor_knows_of_a_whole_ledger_that_is_older(path: Path, tmp_pa
 def test_an_anchor_that_is_kept_follows_every_commit_and_guards_the_opening(path: Path, tmp_path: Path) -> None:
     kept, copy = tmp_path / "elsewhere", tmp_path / "backup"
     shutil.copy(path, copy)
+    with pytest.raises(LedgerUntrusted, match="There is no anchor"):
+        Ledger.open(path, anchor=kept)
+    with Ledger.open(path) as ledger:
+        ledger.anchor.keep(kept)
     with Ledger.open(path, anchor=kept) as ledger:
-        assert not kept.exists()
         fill(ledger, FILLED, 1)
         assert Anchor.load(kept) == ledger.anchor
         ledger.verify(Anchor.load(kept))
@@ -140,6 +143,7 @@ def test_an_anchor_that_is_kept_follows_every_commit_and_guards_the_opening(path
     other = tmp_path / "other.ledger"
     with pytest.raises(LedgerUntrusted, match="another ledger"):
         Ledger.create(other, anchor=kept)
+    assert not other.exists()
     kept.write_text("nonsense")
     with pytest.raises(LedgerUntrusted, match="The anchor is not one line"):
         Ledger.open(path, anchor=kept)
@@ -233,6 +237,8 @@ def test_a_changed_answer_is_never_given(path: Path) -> None:
         tampered(path, "UPDATE entry SET answer = x'31' WHERE number = 5")
         with pytest.raises(LedgerUntrusted, match="was changed"):
             ledger.charge("1e-9", key="k0")
+        with pytest.raises(LedgerUntrusted, match="was changed"):
+            ledger.reserve("1e-9", key="k0").start()
 
 
 @pytest.mark.parametrize(
@@ -273,3 +279,53 @@ def test_receipts_of_bytes_and_of_other_stores(new_address: NewAddress) -> None:
             charge.seal(b"\0\xff")
         shown = read_receipt(ledger.receipt("q"))
         assert (shown.answer, shown.analyst, shown.asked) == (b"\0\xff", "ann", [["pure", "1/10"]])
+
+
+def test_a_file_with_two_names_is_refused(path: Path, tmp_path: Path) -> None:
+    """The fault that this was written for: each name has a write-ahead log, and a budget was spent under both."""
+    with Ledger.open(path) as ledger:
+        (tmp_path / "second").hardlink_to(path)
+        with pytest.raises(LedgerUntrusted, match="has a second name"):
+            ledger.charge("1e-9", key="q")
+    for name in (path, tmp_path / "second"):
+        with pytest.raises(LedgerUntrusted, match="has a second name"):
+            Ledger.open(name)
+    (tmp_path / "second").unlink()
+    (tmp_path / "link").symlink_to(path)
+    with Ledger.open(tmp_path / "link") as ledger:
+        assert ledger.verify().charges
+    assert not (tmp_path / "link-wal").exists()
+
+
+def test_an_anchor_never_goes_back_and_is_needed_before_anything_is_done(path: Path, tmp_path: Path) -> None:
+    """The fault that this was written for: a ledger was made, and said to have failed; of two writers the later won."""
+    nowhere = tmp_path / "no such folder" / "anchor"
+    with pytest.raises(LedgerUnavailable, match="cannot be written"):
+        Ledger.create(tmp_path / "new.ledger", anchor=nowhere)
+    assert not (tmp_path / "new.ledger").exists()
+    with pytest.raises(LedgerUnavailable, match="cannot be written"):
+        Ledger.open(path, anchor=nowhere)
+    kept = tmp_path / "anchor"
+    with Ledger.open(path) as ledger:
+        early = ledger.anchor
+        fill(ledger, FILLED, 1)
+        ledger.anchor.keep(kept)
+        early.keep(kept)
+        assert Anchor.load(kept) == ledger.anchor
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "true", "1" * 26, "9" * 5000])
+def test_hostile_anchors_are_refused(number: str) -> None:
+    text = '{"anchor":1,"ledger":"a","number":' + number + ',"hash":"' + "00" * 32 + '"}'
+    with pytest.raises(LedgerUntrusted, match="The anchor is not one line"):
+        Anchor.parse(text)
+    with pytest.raises(LedgerUntrusted, match="The anchor is not one line"):
+        Anchor.parse("[" * 200_000)
+
+
+@pytest.mark.parametrize("number", [-1, 10**26, 2**64])
+def test_hostile_receipts_are_refused(number: int) -> None:
+    row = {"number": number, "previous": "00", "text": "{}", "hash": ""}
+    for text in ("[" * 200_000, json.dumps({"receipt": 1, "rows": [row] * 3})):
+        with pytest.raises(LedgerUntrusted, match="receipt"):
+            read_receipt(text)

@@ -99,9 +99,11 @@ def verify(arguments: argparse.Namespace) -> None:
     from indistinct.ledger import Anchor, Ledger
 
     kept = Path(arguments.anchor) if arguments.anchor else None
+    before = None
     try:
         with Ledger.open(arguments.ledger) as ledger:
-            verdict = ledger.verify(Anchor.load(kept) if kept else None)
+            before = Anchor.load(kept) if kept else None
+            verdict = ledger.verify(before)
     except LedgerUntrusted as error:
         if arguments.json:
             print(json.dumps({"whole": False, "row": error.row, "reason": error.reason}))
@@ -114,6 +116,8 @@ def verify(arguments: argparse.Namespace) -> None:
     else:
         print(verdict)
         print(verdict.anchor)
+        if kept and before is None:
+            print(f"There was no anchor at {str(kept)!r}: it begins here, and says nothing of what was before.")
 
 
 def export(arguments: argparse.Namespace) -> None:

@@ -6,8 +6,11 @@ outside can tell: the number and the hash of a row. It says nothing else, so it 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,32 +47,51 @@ class Anchor:
         """An anchor from its text."""
         try:
             told = json.loads(text)
-            if told["anchor"] == 1 and isinstance(told["number"], int) and len(bytes.fromhex(told["hash"])) == 32:
+            if (
+                told["anchor"] == 1
+                and type(told["number"]) is int
+                and 0 < told["number"] < 2**63
+                and len(bytes.fromhex(told["hash"])) == 32
+            ):
                 return cls(str(told["ledger"]), told["number"], told["hash"])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             pass
         raise LedgerUntrusted("The anchor is not one line as 'indistinct ledger verify' prints it.")
 
     @classmethod
     def load(cls, path: Path) -> Anchor | None:
-        """The anchor in a file; None if there is no such file yet."""
+        """The anchor in a file; None if there is no such file, or nothing in it yet."""
         try:
-            return cls.parse(path.read_text(encoding="ascii"))
+            text = path.read_text(encoding="ascii")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeError):
             raise LedgerUnavailable(f"The anchor {str(path)!r} cannot be read.") from None
+        return cls.parse(text) if text else None
+
+    @staticmethod
+    def prepare(path: Path) -> None:
+        """Refuses a place where no anchor can be written, before anything depends on it."""
+        with _locked(path):
+            pass
 
     def keep(self, path: Path) -> None:
-        """Replaces the file, in one step."""
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(f"{self}\n", encoding="ascii")
+        """Replaces the file, in one step and durably; an anchor that is further on, by another process, stays."""
+        with _locked(path):
+            kept = Anchor.load(path)
+            if kept is not None and kept.ledger == self.ledger and kept.number > self.number:
+                return
+            beside = path.with_name(f".{path.name}.new")
+            with beside.open("w", encoding="ascii") as file:
+                file.write(f"{self}\n")
+                file.flush()
+                os.fsync(file.fileno())
             beside.replace(path)
-        except OSError:
-            raise LedgerUnavailable(
-                f"The anchor {str(path)!r} cannot be written; the charges are in the ledger."
-            ) from None
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def check(self, ledger: str, reader: Reader) -> None:
         """Refuses a ledger that is not the one of the anchor, or that has gone back before it."""
@@ -89,3 +111,14 @@ class Anchor:
                 "used since, or rows were changed.",
                 self.number,
             )
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Lets one process at a time write an anchor; the file beside it that is locked is all that is needed to."""
+    try:
+        with path.with_name(f".{path.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError:
+        raise LedgerUnavailable(f"The anchor {str(path)!r} cannot be written; the charges are in the ledger.") from None

@@ -49,6 +49,7 @@ Units = dict[str, int]
 """Whole units by account."""
 
 _MOST = 2**63 - 1
+_MOST_GRANTED = 10**9
 _LONGEST_NAME = 200
 _CACHED = 4096
 
@@ -163,9 +164,15 @@ class Budget:
                 if account not in self.caps:
                     raise InvalidParameter("a currency", key, f"be one of {', '.join(self.caps)} in {self.name!r}")
                 units[account] = rounded_down(read_amount(account, value), self.units_of(account))
-        if not any(units.values()):
-            raise InvalidParameter("a grant", amount, "be above 0 in a ledger's units")
+        if not units or not all(units.values()):
+            raise InvalidParameter("a grant", amount, "be above 0 in a ledger's units, in each currency that it names")
         return units
+
+    def most(self, account: str) -> int:
+        """How many units an account may have after all grants: more would promise nothing."""
+        if isinstance(self.rule, DeclaredPlan):
+            return _MOST
+        return DELTA_UNITS if account == "delta" else _MOST_GRANTED * UNITS
 
     def encode(self) -> dict[str, object]:
         """As it is spelled in a row."""

@@ -6,8 +6,8 @@ import json
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError
-from indistinct.ledger.canonical import canonical
+from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError, LedgerUntrusted
+from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.entries import ChargeRecord
 from indistinct.ledger.operations import Fail, Found, Release, Reserve, Start, Void
 
@@ -74,17 +74,21 @@ class Charge:
         if error is None:
             if not self.answered:
                 raise LedgerError(f"The charge {self.key!r} was left without an answer: seal one. It stays charged.")
-        elif isinstance(error, Exception) and not isinstance(error, LedgerError) and not self.answered:
-            try:
-                self._settle(self._group.run(Fail(self.key)))
-            except LedgerError as failure:
-                failure.__context__ = None  # what went wrong in the block may tell of the data
-                raise
+            return
+        error.__context__ = error.__cause__ = None  # what went wrong in the block may tell of the data
+        if self.answered or not _tells(error, traceback):
+            return
+        del error, traceback, kind
+        try:
+            self._settle(self._group.run(Fail(self.key)))
+        except LedgerError as failure:
+            failure.__context__ = None
+            raise
 
     def _settle(self, record: object) -> None:
         if not isinstance(record, ChargeRecord):
             raise TypeError(record)
-        self._record = record
+        self._record = _unharmed(record)
         if record.state == "fail":
             raise AnswerFailed
 
@@ -104,6 +108,7 @@ class Reservation:
 
     def void(self, reason: str) -> None:
         """Gives it back, if it has not started."""
+        check_text("a reason", reason)
         self._group.run(Void(self.key, reason))
 
 
@@ -121,7 +126,29 @@ def charge_of(group: Group, key: str, record: object) -> Charge:
         raise TypeError(record)
     if record.state == "fail":
         raise AnswerFailed
-    return Charge(group, key, record)
+    return Charge(group, key, _unharmed(record))
+
+
+def _unharmed(record: ChargeRecord) -> ChargeRecord:
+    """The charge, if its stored answer is the one that was sealed."""
+    if record.answer is not None and fingerprint(record.answer) != record.seal:
+        raise LedgerUntrusted(f"The answer of the charge in row {record.number} was changed.", record.number)
+    return record
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuses what is no text, or says nothing."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParameter(name, value, "be text that is not empty")
+
+
+def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
+    """Whether an error may carry what the block has read: all but the ledger's own, and interruptions without words."""
+    if isinstance(error, LedgerError):
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        return traceback is None or not traceback.tb_frame.f_globals.get("__name__", "").startswith("indistinct.")
+    return isinstance(error, Exception | BaseExceptionGroup) or bool(error.args)
 
 
 def _spelled(answer: object) -> tuple[bytes, str]:

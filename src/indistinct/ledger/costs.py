@@ -19,7 +19,7 @@ from indistinct.composition.losses.enclosed import EnclosedLoss
 from indistinct.composition.losses.law import PrivacyLoss
 from indistinct.composition.parts import Mechanism, loss_of
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms import Geometric, Laplace, RandomizedResponse, Staircase
+from indistinct.mechanisms import DiscreteGaussian, Geometric, Laplace, RandomizedResponse, Staircase
 from indistinct.numbers import Epsilon, NaturalLog, read_number
 
 __all__ = [
@@ -141,6 +141,8 @@ def _guarantees_of(mechanism: Mechanism) -> Guarantees:
     match mechanism:
         case Laplace() | Geometric() | Staircase() | RandomizedResponse():
             return Guarantees((PureDP(mechanism.epsilon),), adjacency)
+        case DiscreteGaussian(sensitivity=width, sigma=sigma):  # Canonne, Kamath and Steinke 2020, Theorem 4
+            return Guarantees((ZeroConcentratedDP(width**2 / (2 * sigma**2)),), adjacency)
     largest = compose([mechanism]).largest_epsilon.upper
     try:
         return Guarantees((PureDP(largest),), adjacency)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUntrusted
+from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import canonical, fingerprint
-from indistinct.ledger.charge import Charge, Reservation, begin, charge_of
+from indistinct.ledger.charge import Charge, Reservation, begin, charge_of, check_text
 from indistinct.ledger.costs import read_cost
 from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
@@ -87,8 +87,16 @@ class Ledger:
         self._group = Group(store, watch, self._committed)
         with store.reading() as reader:
             self.identity = check_end(reader)
-            if self._anchor is not None and (kept := Anchor.load(self._anchor)) is not None:
-                kept.check(self.identity, reader)
+            if self._anchor is not None:
+                Anchor.prepare(self._anchor)
+                kept = Anchor.load(self._anchor)
+                if kept is None and reader.head().number > 1:
+                    raise LedgerUntrusted(
+                        f"There is no anchor at {str(self._anchor)!r}: whether the ledger has gone back is not known. "
+                        "Begin one with 'indistinct ledger verify --anchor', if you know that it has not."
+                    )
+                if kept is not None:
+                    kept.check(self.identity, reader)
             self._group.shelf = Shelf.read(reader)
             self._head = reader.head()
 
@@ -98,11 +106,17 @@ class Ledger:
         names = [budget.name for budget in budgets]
         if len(set(names)) < len(names):
             raise InvalidParameter("the budgets' names", names, "differ")
+        if anchor is not None:
+            Anchor.prepare(Path(anchor))
+            if Anchor.load(Path(anchor)) is not None:
+                raise LedgerUntrusted("The anchor belongs to another ledger.")
         store = open_store(str(address), create=True)
         try:
             group = Group(store, ignore, lambda _: None)
             group.run(Begin(secrets.token_hex(16)))
             ledger = cls(store, anchor=anchor)
+            if ledger._anchor is not None:
+                ledger.anchor.keep(ledger._anchor)
             for budget in budgets:
                 ledger.add(budget)
         except BaseException:
@@ -115,7 +129,7 @@ class Ledger:
         """The ledger at an address, if it can be trusted; it is never created here.
 
         `anchor` is a file elsewhere, on another disk or host: a ledger that has gone back before it is refused, and it
-        is brought up to date after every commit.
+        is brought up to date after every commit. It must be there: one that is missing is never begun anew here.
         """
         store = open_store(str(address))
         try:
@@ -126,6 +140,8 @@ class Ledger:
 
     def add(self, budget: Budget) -> None:
         """Creates a budget. It is never replaced, and its rule never changes."""
+        if not isinstance(budget, Budget):
+            raise InvalidParameter("a budget", budget, "be a Budget")
         self._group.run(Add(budget))
 
     def grant(self, budget: str, amount: object, *, reason: str, parts: Sequence[str] = ()) -> None:
@@ -133,7 +149,9 @@ class Ledger:
 
         What is promised from then on is the larger budget, for everything answered before as well.
         """
-        self._group.run(Grant(budget, amount, reason, tuple(parts)))
+        check_text("a budget", budget)
+        check_text("a reason", reason)
+        self._group.run(Grant(budget, amount, reason, _parts(parts)))
 
     def charge(
         self,
@@ -152,7 +170,7 @@ class Ledger:
         another `request` (bytes or anything that JSON can spell), cost or scope it is refused.
         """
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=True)
-        return charge_of(self._group, key, _unharmed(begin(self._group, operation).record))
+        return charge_of(self._group, key, begin(self._group, operation).record)
 
     def reserve(
         self,
@@ -170,16 +188,18 @@ class Ledger:
 
     def void(self, key: str, *, reason: str) -> None:
         """Gives back a charge that was reserved and never started."""
+        _check_key(key)
+        check_text("a reason", reason)
         self._group.run(Void(key, reason))
 
     def unfinished(self) -> list[ChargeRecord]:
         """Charges without an outcome: those that are `reserve` may be voided, those that are `start` asked again."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             return reader.unfinished()
 
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             balances, shelf = reader.balances(), Shelf.read(reader)
         latest: dict[str, int] = {}
         for place in balances:
@@ -196,11 +216,19 @@ class Ledger:
         return found
 
     def promise(self, budget: str) -> str:
-        """What a budget promises, after all that was granted, in words."""
+        """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
+        with self._group.alone(), self._store.reading() as reader:
+            granted: dict[tuple[str, str], Fraction] = {}
+            for place, now in reader.balances().items():
+                if place.budget == budget:
+                    cap = Fraction(now.cap, self._group.shelf.refreshed(reader).named(budget).units_of(place.account))
+                    granted[place.part, place.account] = max(cap, granted.get((place.part, place.account), cap))
         found = [each for each in self.standings() if each.budget.name == budget]
         caps: dict[str, dict[str, Fraction]] = {}
         for each in found:
-            caps.setdefault(each.part, {})[each.account] = each.cap
+            caps.setdefault(each.part, {})[each.account] = max(
+                each.cap, granted.get((each.part, each.account), each.cap)
+            )
         if not found:
             raise InvalidParameter("a budget", budget, "be one of the ledger's")
         return promise(found[0].budget, caps)
@@ -210,7 +238,7 @@ class Ledger:
     ) -> Trial:
         """What a charge would cost and how often it would fit; nothing is charged."""
         wanted = self._reserve(cost, "a trial", None, dataset, analyst, parts, start=False)
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             page = Page(reader, self._group.shelf, time.time_ns() // 1000)
             taken = wanted.deductions(page)
             costs = tuple((place.budget, place.account, page.amount(place, units)) for place, units, _, _ in taken)
@@ -229,7 +257,7 @@ class Ledger:
 
     def receipt(self, key: str) -> str:
         """One line of JSON that shows what was charged for an answer; `indistinct ledger receipt` checks it."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             record = reader.charges([key]).get(key)
             if record is None or record.state != "release":
                 raise InvalidParameter("a key", key, "be that of a charge with an answer")
@@ -239,7 +267,7 @@ class Ledger:
 
     def confirm(self, receipt: Receipt) -> None:
         """Refuses a receipt whose rows are not in this ledger."""
-        with self._group.database, self._store.reading() as reader:
+        with self._group.alone(), self._store.reading() as reader:
             rows = reader.rows_at(list(receipt.hashes))
         if receipt.ledger != self.identity:
             raise LedgerUntrusted("The receipt is of another ledger.")
@@ -251,7 +279,7 @@ class Ledger:
         """Everything, in its order; the ledger may be used meanwhile."""
         first, last = 1, self._head.number
         while first <= last:
-            with self._group.database, self._store.reading() as reader:
+            with self._group.alone(), self._store.reading() as reader:
                 last = reader.head().number
                 some = list(reader.rows(first, first + _AT_A_TIME - 1))
             yield from some
@@ -259,7 +287,7 @@ class Ledger:
 
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""
-        with self._group.database:
+        with self._group.alone():
             return verify(self._store, anchor)
 
     @property
@@ -269,7 +297,10 @@ class Ledger:
 
     def close(self) -> None:
         """Ends all use in this process; everything is in the database already."""
-        with self._group.database:
+        try:
+            with self._group.alone():
+                self._store.close()
+        except LedgerUnavailable:  # inherited: that it was closed is all that changes
             self._store.close()
 
     def __enter__(self) -> Self:
@@ -283,7 +314,7 @@ class Ledger:
     def _committed(self, head: Head) -> None:
         self._head = head
         if self._anchor is not None:
-            self.anchor.keep(self._anchor)
+            Anchor.at(self.identity, head).keep(self._anchor)
 
     def _reserve(
         self,
@@ -298,7 +329,10 @@ class Ledger:
     ) -> Reserve:
         _check_key(key)
         asked = read_cost(cost)
-        chosen = tuple(parts)
+        for name, value in {"a dataset": dataset, "an analyst": analyst}.items():
+            if value is not None:
+                check_text(name, value)
+        chosen = _parts(parts)
         told = [_request(request), asked.encoded, dataset, analyst, sorted(chosen)]
         return Reserve(key, fingerprint(canonical(told).encode()), asked, dataset, analyst, chosen, start)
 
@@ -306,6 +340,16 @@ class Ledger:
 def _check_key(key: object) -> None:
     if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
         raise InvalidParameter("a key", key, f"be printable text of at most {_LONGEST_KEY} characters")
+
+
+def _parts(parts: object) -> tuple[str, ...]:
+    """Names of parts, as they were given."""
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise InvalidParameter("parts", parts, "be a sequence of names")
+    chosen = tuple(parts)
+    for part in chosen:
+        check_text("a part", part)
+    return chosen
 
 
 def _request(request: object) -> object:
@@ -316,10 +360,3 @@ def _request(request: object) -> object:
     except (TypeError, ValueError):
         raise InvalidParameter("a request", type(request), "be bytes or a value of JSON") from None
     return [request]
-
-
-def _unharmed(record: ChargeRecord) -> ChargeRecord:
-    """The charge, if its stored answer is the one that was sealed."""
-    if record.answer is not None and fingerprint(record.answer) != record.seal:
-        raise LedgerUntrusted(f"The answer of the charge in row {record.number} was changed.", record.number)
-    return record

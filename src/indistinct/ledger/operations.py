@@ -95,8 +95,11 @@ class Grant:
         for account, units in budget.credit(self.amount).items():
             for place in places_of(budget, account, self.parts, page.time):
                 now = page.balance(place, budget.caps[account], opens=bool(budget.window))
-                if now.cap + units >= 2**63:
-                    raise InvalidParameter("a grant", self.amount, "keep the budget below 9e9")
+                if now.cap + units > budget.most(account):
+                    limit = Fraction(budget.most(account), budget.units_of(account))
+                    raise InvalidParameter(
+                        "a grant", self.amount, f"keep the {account} of {self.name!r} at {limit} or below"
+                    )
                 taken.append((place, units, now.cap + units, now.spent))
         _write(page, "grant", {"budget": self.name, "reason": self.reason}, taken)
 
@@ -145,6 +148,11 @@ class Reserve:
             currencies = sorted({budget.currency or "slots" for budget in concerned})
             if len(currencies) > 1:
                 raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
+        if isinstance(self.asked, Amounts):
+            known = {"", "delta", *(budget.currency for budget in concerned)}
+            for currency, _ in self.asked.by_currency:
+                if currency not in known:
+                    raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")
         for budget in concerned:
             prices = budget.prices(self.asked)
             period = period_of(budget, page.time)

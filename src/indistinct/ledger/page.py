@@ -27,6 +27,8 @@ class Page:
         self.time = max(now, self._last.time)
         self.shelf = shelf.refreshed(session)
         self.rows: list[Row] = []
+        self.changes = 0
+        """How often something was set or appended."""
         self._before: dict[Place, Balance | None] = {}
         self._balances: dict[Place, Balance] = {}
         self._charges: dict[str, ChargeRecord | None] = {}
@@ -65,11 +67,13 @@ class Page:
 
     def set_balance(self, place: Place, cap: int, spent: int) -> None:
         """What a place holds from the next row on."""
+        self.changes += 1
         self._before.setdefault(place, None)
         self._balances[place] = Balance(cap, spent, self.next_number)
 
     def set_charge(self, key: str, record: ChargeRecord | None) -> None:
         """What the charge of a key has become."""
+        self.changes += 1
         self._charges[key] = record
 
     def append(
@@ -82,6 +86,7 @@ class Page:
         answer: bytes | None = None,
     ) -> Row:
         """The next row of the chain."""
+        self.changes += 1
         told = {**body, "kind": kind, "time": self.time}
         if charge is not None:
             told["charge"] = charge

@@ -8,6 +8,7 @@ lose what it has committed (fsync or synchronous_commit off) is refused.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
@@ -15,9 +16,11 @@ from typing import Any
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted, MissingExtra
 from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
+from indistinct.ledger.store import check_process
 
 try:
     import psycopg
+    from psycopg.pq import TransactionStatus
 except ImportError:
     raise MissingExtra("a ledger in PostgreSQL", "postgres") from None
 
@@ -49,6 +52,9 @@ _CREATED = "INSERT INTO indistinct_ledger.balance VALUES (%s, %s, %s, %s, %s, %s
 
 _EXISTS = "There is a ledger in this database already; a ledger never replaces one."
 
+_NO_TRANSACTION = "25P01"
+"""The warning of a server that is told to commit where there is nothing to commit."""
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -57,6 +63,8 @@ class PostgresStore:
 
     def __init__(self, address: str, *, create: bool = False) -> None:
         self.broken = False
+        self._process = os.getpid()
+        self._astray = False
         with _told():
             self._connection: Connection = psycopg.connect(address, autocommit=True, connect_timeout=10)
         try:
@@ -69,39 +77,85 @@ class PostgresStore:
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
         """A transaction that excludes other writers."""
-        if self.broken:
-            raise LedgerUnavailable("The ledger in PostgreSQL is closed. Open it again, and ask with the same key.")
+        self._check()
         try:
-            with _told(), self._connection.transaction():
+            with _told():
+                self._connection.execute("BEGIN")
                 self._connection.execute(_LOCK)
                 yield PostgresSession(self._connection)
+                check_process(self._process)
+                self._commit()
+        except GeneratorExit:  # an interruption came as it was entered, and `undo` has dealt with it
+            raise
         except BaseException as error:
+            if os.getpid() != self._process:
+                raise
+            self.undo()
             # After a connection that was lost nobody knows whether the last commit went through: the keys will tell.
             waited = isinstance(error.__cause__, psycopg.errors.LockNotAvailable)
             failed = isinstance(error, LedgerUnavailable | LedgerUntrusted) and not waited
-            self.broken = failed or self._connection.broken
+            self.broken |= failed or self._connection.broken
             raise
 
     @contextmanager
     def reading(self) -> Iterator[PostgresSession]:
         """A consistent view."""
-        if self.broken:
-            raise LedgerUnavailable("The ledger in PostgreSQL is closed. Open it again.")
-        with _told(), self._connection.transaction():
-            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield PostgresSession(self._connection)
+        self._check()
+        try:
+            with _told():
+                self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                yield PostgresSession(self._connection)
+        except GeneratorExit:  # as above
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        self.undo()
+
+    def undo(self) -> None:
+        """Takes back what an interruption has left open; nothing if all was ended."""
+        if os.getpid() != self._process or self._connection.closed:
+            return
+        with suppress(psycopg.Error):
+            if self._connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+                self._connection.execute("ROLLBACK")
+        if self._connection.info.transaction_status != TransactionStatus.IDLE:
+            self.broken = True
 
     def defects(self) -> Iterator[str]:
         """PostgreSQL checks its pages as it reads them."""
         return iter(())
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Ends the connection, in the process that has begun it."""
         self.broken = True
+        if os.getpid() != self._process:
+            return
         with suppress(psycopg.Error):
             self._connection.close()
 
+    def _check(self) -> None:
+        check_process(self._process)
+        if self.broken:
+            raise LedgerUnavailable("The ledger in PostgreSQL is closed. Open it again, and ask with the same key.")
+        self.undo()
+
+    def _commit(self) -> None:
+        """A commit is believed if the server says that it was one, and that there was something to commit."""
+        self._astray = False
+        done = self._connection.execute("COMMIT").statusmessage
+        if done != "COMMIT" or self._astray:
+            raise LedgerUnavailable(
+                "The transaction was ended by somebody else, and what was written is not known. Open the ledger again, "
+                "and ask with the same key."
+            )
+
+    def _noticed(self, notice: psycopg.errors.Diagnostic) -> None:
+        self._astray |= notice.sqlstate == _NO_TRANSACTION
+
     def _set_up(self, *, create: bool) -> None:
+        self._connection.add_notice_handler(self._noticed)
+        self._connection.execute("SET client_min_messages = warning")
         if self._setting("fsync") != "on":
             raise LedgerUntrusted("The server runs with fsync off, so it may lose charges: set fsync to on.")
         self._connection.execute("SET synchronous_commit = on")

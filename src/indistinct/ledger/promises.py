@@ -30,7 +30,7 @@ def promise(budget: Budget, caps: Caps) -> str:
     about = (
         f"everything answered to {budget.analyst}"
         if budget.analyst
-        else f"what is answered in each {budget.window:,} seconds, and no more than that"
+        else f"what is reserved in each stretch of {budget.window:,} seconds, counted from 1970, and no more than that"
         if budget.window
         else f"everything answered about {budget.dataset}"
     )

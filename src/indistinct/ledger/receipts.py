@@ -78,7 +78,7 @@ def read_receipt(text: str) -> Receipt:
             release["time"],
             {row["number"]: row["hash"] for row in told["rows"]},
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         if isinstance(error, LedgerUntrusted):
             raise
         raise LedgerUntrusted("This is not a receipt, or it was cut short.") from None

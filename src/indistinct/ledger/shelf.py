@@ -86,10 +86,15 @@ class Shelf:
 
 
 def parts_of(budget: Budget, parts: Sequence[str]) -> Sequence[str]:
-    """The parts that a charge to some of them, or to all, is deducted from; one without a name if there are none."""
+    """The parts that a charge is deducted from; one without a name if there are none.
+
+    A charge that names a part which the budget does not have, as it is one of another partition of the same data, may
+    concern any record here, and is deducted from all parts.
+    """
     if not budget.parts:
         return ("",)
-    return [part for part in budget.parts if part in parts] if parts else budget.parts
+    known = parts and set(parts) <= set(budget.parts)
+    return [part for part in budget.parts if part in parts] if known else budget.parts
 
 
 def places_of(budget: Budget, account: str, parts: Sequence[str], time: int) -> Iterator[Place]:

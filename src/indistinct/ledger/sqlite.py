@@ -19,6 +19,7 @@ import apsw
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
+from indistinct.ledger.store import check_process
 
 __all__ = ["APPLICATION", "SQLiteStore"]
 
@@ -59,14 +60,16 @@ class SQLiteStore:
 
     def __init__(self, path: str, *, create: bool = False, vfs: str | None = None, exclusive: bool = False) -> None:
         _check_library(apsw.sqlite_lib_version())
-        self.path = Path(path)
+        self.path = _real(path)
         self.broken = False
+        self._process = os.getpid()
         if create:
             self._make_file()
         elif not self.path.is_file():
             raise LedgerUnavailable(
                 f"There is no ledger at {str(self.path)!r}. Create one with 'indistinct ledger init' or Ledger.create."
             )
+        self._check_names()
         with _told(self.path):
             flags = apsw.SQLITE_OPEN_READWRITE
             self._connection = apsw.Connection(str(self.path), flags=flags, vfs=vfs)
@@ -82,38 +85,48 @@ class SQLiteStore:
     def session(self) -> Iterator[SQLiteSession]:
         """A transaction that excludes other writers."""
         self._check()
+        begun = False
         try:
             with _told(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
-        except LedgerUnavailable as error:
-            self.broken = not isinstance(error.__cause__, apsw.BusyError)
-            raise
-        except LedgerUntrusted:
-            self.broken = True
-            raise
-        try:
-            with _told(self.path):
+                begun = True
                 yield SQLiteSession(self._connection)
+                check_process(self._process)
                 self._connection.execute("COMMIT")
+        except GeneratorExit:  # an interruption came as it was entered, and `undo` has dealt with it
+            raise
         except BaseException as error:
+            if os.getpid() != self._process:
+                raise
             # Whatever could not be undone, or may have reached the disk in part, is for the next opening to sort out.
-            with suppress(apsw.Error):
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-            self.broken = isinstance(error, LedgerUnavailable | LedgerUntrusted) or self._connection.in_transaction
+            self.undo()
+            waited = not begun and isinstance(error.__cause__, apsw.BusyError)
+            self.broken |= isinstance(error, LedgerUnavailable | LedgerUntrusted) and not waited
             raise
 
     @contextmanager
     def reading(self) -> Iterator[SQLiteSession]:
         """A consistent view."""
         self._check()
-        with _told(self.path):
-            self._connection.execute("BEGIN")
-            try:
+        try:
+            with _told(self.path):
+                self._connection.execute("BEGIN")
                 yield SQLiteSession(self._connection)
-            finally:
-                with suppress(apsw.Error):
-                    self._connection.execute("ROLLBACK")
+        except GeneratorExit:  # as above
+            raise
+        except BaseException:
+            self.undo()
+            raise
+        self.undo()
+
+    def undo(self) -> None:
+        """Takes back what an interruption has left open; nothing if all was ended."""
+        if os.getpid() != self._process or self.broken:
+            return
+        with suppress(apsw.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        self.broken |= self._connection.in_transaction
 
     def defects(self) -> Iterator[str]:
         """What SQLite's own check of the file finds."""
@@ -125,8 +138,10 @@ class SQLiteStore:
             yield str(error)
 
     def close(self) -> None:
-        """Closes the file; what was committed is in it."""
+        """Closes the file, in the process that has opened it; what was committed is in it."""
         self.broken = True
+        if os.getpid() != self._process:
+            return
         with suppress(apsw.Error):
             self._connection.close()
 
@@ -182,13 +197,26 @@ class SQLiteStore:
             )
 
     def _check(self) -> None:
+        check_process(self._process)
         if self.broken:
             raise LedgerUnavailable(
                 f"The ledger {str(self.path)!r} is closed. Open it again, and ask with the same key."
             )
+        self.undo()
         if _identity(self.path) != self._file:
             self.broken = True
             raise LedgerUntrusted(f"The file {str(self.path)!r} was replaced or removed while it was in use.")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """SQLite keeps a write-ahead log beside every name: neither of two knows what the other has charged."""
+        with suppress(OSError):
+            if self.path.stat().st_nlink > 1:
+                self.broken = True
+                raise LedgerUntrusted(
+                    f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: "
+                    "remove one of the names."
+                )
 
 
 class SQLiteSession:
@@ -277,6 +305,13 @@ def _sound(row: tuple[Any, ...]) -> Row:
     if not (isinstance(text, str) and isinstance(chained, bytes) and isinstance(answer, bytes | None)):
         raise LedgerUntrusted(f"Row {number} is no row of a ledger.", number)
     return Row(*row)
+
+
+def _real(path: str) -> Path:
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise LedgerUnavailable(f"The ledger {path!r} cannot be opened.") from None
 
 
 def _check_library(version: str) -> None:

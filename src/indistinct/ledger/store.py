@@ -7,6 +7,7 @@ otherwise nothing was written, unless LedgerUnavailable says that this is not kn
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -14,7 +15,7 @@ from typing import Protocol
 from indistinct.errors import LedgerUnavailable
 from indistinct.ledger.entries import Balance, ChargeRecord, Head, Place, Row
 
-__all__ = ["Reader", "Session", "Store", "open_store"]
+__all__ = ["Reader", "Session", "Store", "check_process", "open_store"]
 
 
 class Reader(Protocol):
@@ -70,12 +71,21 @@ class Store(Protocol):
     def defects(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 
+    def undo(self) -> None:
+        """Takes back what an interruption has left open; nothing if all was ended."""
+
     def close(self) -> None:
         """Ends all use."""
 
     @property
     def broken(self) -> bool:
         """Whether it failed in a way that leaves its state unknown; then it does nothing more."""
+
+
+def check_process(opened: int) -> None:
+    """Refuses what was opened by another process and inherited: its connection is not touched."""
+    if os.getpid() != opened:
+        raise LedgerUnavailable("This ledger was opened by another process: open it again in this one.")
 
 
 def open_store(address: str, *, create: bool = False) -> Store:
