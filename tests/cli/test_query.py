@@ -207,8 +207,8 @@ def test_refusals_mark_the_place(capsys: pytest.CaptureFixture[str], file: str, 
             r"--epsilon must be left out",
         ),
         (["--unit", "u", "--chart", "a.txt"], r"--chart must be a file that ends in \.svg, \.png, \.pdf"),
-        (["--unit", "u", "--policy", "p.toml"], r"query: error: argument --policy: not allowed with"),
-        (["--unit", "u", "--json", "--csv"], r"query: error: argument --csv: not allowed with"),
+        (["--unit", "u", "--policy", "p.toml"], r"indistinct: argument --policy: not allowed with"),
+        (["--unit", "u", "--json", "--csv"], r"indistinct: argument --csv: not allowed with"),
     ],
 )
 def test_what_is_not_well_put(

@@ -67,7 +67,7 @@ TOO_MUCH: list[tuple[object, str]] = [
     (-1, "-1"),
     (-0.1, "-0.1"),
     ("-1e-300", "'-1e-300'"),
-    (F(-1, 7), "Fraction(-1, 7)"),
+    (F(-1, 7), "-1/7"),
     (Decimal(-1), "Decimal('-1')"),
     (10**400, "a whole number of 1,329 bits"),
     (-(10**400), "a whole number of 1,329 bits"),

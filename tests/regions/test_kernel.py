@@ -48,7 +48,7 @@ def test_samples_follow_the_row_exactly() -> None:
 
 
 def test_what_is_no_stochastic_map_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match=r"the row of 0 must sum to one exactly, but is Fraction\(3, 4\)"):
+    with pytest.raises(InvalidParameter, match=r"the row of 0 must sum to one exactly, but is 3/4"):
         StochasticMap({0: {0: Fraction(3, 4)}}, (0,))
     with pytest.raises(InvalidParameter, match="the probability of 0 from 0 must lie in"):
         StochasticMap({0: {0: Fraction(3, 2), 1: Fraction(-1, 2)}}, (0, 1))

@@ -166,7 +166,7 @@ def test_what_is_no_boundary_is_refused(vertices: tuple[tuple[Fraction, Fraction
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="ratio must be above 0, but is 0"):
         Tangent(0, 0)  # type: ignore[arg-type]  # any number is read
-    with pytest.raises(InvalidParameter, match=r"delta must lie in \[1/2, 1\], but is Fraction\(0, 1\)"):
+    with pytest.raises(InvalidParameter, match=r"delta must lie in \[1/2, 1\], but is 0"):
         Tangent(Fraction(1, 2), Fraction(0))
     with pytest.raises(InvalidParameter, match=r"delta must lie in \[0, 1\]"):
         Region.of_guarantee(1, 2)
