@@ -87,7 +87,8 @@ def _direction(
     elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
         evaluator = Alone(everything[0][0])
     elif laws or (contributions.gaussian and contributions.responses.groups):
-        work = LITTLE_WORK if only_narrow else MOST_WORK
+        uses = contributions.responses.count + sum(times for _, times in laws)
+        work = LITTLE_WORK if only_narrow or uses <= _FEW_USES else MOST_WORK
         contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
         evaluator = EnumeratedComposition.of(everything) or contour
     elif contributions.gaussian:

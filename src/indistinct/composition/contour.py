@@ -88,6 +88,7 @@ class ContourComposition:
         self._smoothness = sum(times * law.smoothness for law, times in self.laws)
         self._size = sum(law.size for law, _ in self.laws)
         self._lattice = common_lattice(self.laws)
+        self._gaps = GAPS[self._size >= _LARGE or only_narrow :]
         self._sheet: Sheet | None = None
 
     def delta(self, epsilon: Epsilon) -> arb:
@@ -197,13 +198,17 @@ class ContourComposition:
         return point
 
     def _laid_out_best(self, epsilon: float) -> Sheet | None:
-        """The narrowest sheet for an epsilon that takes no unreasonable work."""
-        for gap in GAPS[self._size >= _LARGE or self._only_narrow :]:
+        """The narrowest sheet for an epsilon that takes no unreasonable work.
+
+        A gap that took too much once is not tried again: the law is the same at the next epsilon.
+        """
+        while self._gaps:
             try:
-                return self._laid_out(epsilon, gap)
+                return self._laid_out(epsilon, self._gaps[0])
             except TooManyNodes:
                 if self._only_narrow:
                     raise
+                self._gaps = self._gaps[1:]
         return None
 
     def _laid_out(self, epsilon: float, gap: float) -> Sheet:
