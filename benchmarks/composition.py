@@ -24,7 +24,7 @@ from typing import Any
 from tasks import EVERYBODY, TASKS, Task, Truths, truths
 
 HERE = Path(__file__).parent
-SECONDS_ALLOWED = 60
+SECONDS_ALLOWED = 40
 BYTES_ALLOWED = 6 << 30
 RUNS, SLOW = 3, 10.0
 
@@ -90,7 +90,7 @@ def verdict(lower: float | None, upper: float, truth: str | None) -> str:
 
 
 def rows(contestant: str, task: Task, known: Truths) -> list[Row]:
-    if task.each_alone:
+    if len(task.deltas) > 1 and (task.each_alone or contestant == "prv-accountant"):  # which fails at some deltas
         singles = [replace(task, deltas=(delta,), each_alone=False) for delta in task.deltas]
         return [row for single in singles for row in rows(contestant, single, known)]
     answer = measured(contestant, task)

@@ -129,8 +129,8 @@ TASKS = (
         ("indistinct", "dp-accounting"),
         question="curve",
     ),
-    Task("small-1000", "Small deltas: 10^3 uses of 0.1", uses(10**3, "pure", "0.1"), SMALL, each_alone=True),
-    Task("small-100000", "Small deltas: 10^5 uses of 0.01", uses(10**5, "pure", "0.01"), SMALL, HARDY, each_alone=True),
+    Task("small-1000", "Small deltas: 10^3 uses of 0.1", uses(10**3, "pure", "0.1"), SMALL),
+    Task("small-100000", "Small deltas: 10^5 uses of 0.01", uses(10**5, "pure", "0.01"), SMALL, HARDY),
 )
 
 
