@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 
 from indistinct.composition.losses import BoundedRangeCurve
 from indistinct.composition.planning.knob import Knob
-from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import (
     WorstCase,
@@ -27,9 +27,8 @@ from indistinct.noise.standard import Kind
 from indistinct.noise.winners import winners
 from indistinct.numbers.balls import arb
 
-__all__ = ["LARGEST_EPSILON", "ExponentialMechanism"]
+__all__ = ["ExponentialMechanism"]
 
-LARGEST_EPSILON = 10**6
 Candidate = TypeVar("Candidate")
 
 
@@ -56,24 +55,14 @@ class ExponentialMechanism:
     'green'
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     sensitivity: Fraction
     monotone: bool
 
     def __init__(self, epsilon: object, sensitivity: object = 1, *, monotone: bool = False) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
-        object.__setattr__(self, "epsilon", level)
+        object.__setattr__(self, "epsilon", read_level(epsilon))
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))
         object.__setattr__(self, "monotone", bool(monotone))
 

@@ -23,7 +23,8 @@ from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
-from indistinct.mechanisms.exponential import LARGEST_EPSILON, ExponentialMechanism
+from indistinct.mechanisms.exponential import ExponentialMechanism
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import PRIVATE, at_least, probability, read_beta, read_distance
 from indistinct.mechanisms.values import all_whole
@@ -84,24 +85,14 @@ class MWEM:
     (True, 350)
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     rounds: int
     sensitivity: Fraction
 
     def __init__(self, epsilon: object, rounds: object, sensitivity: object = 1) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
-        object.__setattr__(self, "epsilon", level)
+        object.__setattr__(self, "epsilon", read_level(epsilon))
         object.__setattr__(self, "rounds", at_least("rounds", rounds, 1, _MOST_ROUNDS))
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))
 

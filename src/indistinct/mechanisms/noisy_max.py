@@ -15,7 +15,8 @@ from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
-from indistinct.mechanisms.exponential import LARGEST_EPSILON, ExponentialMechanism
+from indistinct.mechanisms.exponential import ExponentialMechanism
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import (
     WorstCase,
@@ -78,14 +79,7 @@ class NoisyMax:
     0.392263943094
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     sensitivity: Fraction
@@ -102,9 +96,7 @@ class NoisyMax:
         monotone: bool = False,
         k: object = 1,
     ) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
+        level = read_level(epsilon)
         if not isinstance(noise, str) or noise not in _NOISES:
             raise InvalidParameter("noise", noise, f"be one of {', '.join(map(repr, _NOISES))}")
         object.__setattr__(self, "epsilon", level)

@@ -26,7 +26,7 @@ from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InternalError, InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
-from indistinct.mechanisms.exponential import LARGEST_EPSILON
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import PRIVATE, at_least, probability, read_beta, read_distance, unshown
 from indistinct.mechanisms.sparse import LARGEST_CUTOFF, read_accounting, read_open_delta
@@ -66,14 +66,7 @@ class NumericSparse:
     True
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     cutoff: int
@@ -94,10 +87,7 @@ class NumericSparse:
         accounting: str = "paper",
         granularity: object = None,
     ) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
-        object.__setattr__(self, "epsilon", level)
+        object.__setattr__(self, "epsilon", read_level(epsilon))
         object.__setattr__(self, "cutoff", at_least("cutoff", cutoff, 1, LARGEST_CUTOFF))
         object.__setattr__(self, "delta", read_open_delta(delta))
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))

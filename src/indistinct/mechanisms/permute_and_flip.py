@@ -9,10 +9,9 @@ from typing import Any, ClassVar, TypeVar
 
 from indistinct.composition.guarantees import PureDP
 from indistinct.composition.planning.knob import Knob
-from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
-from indistinct.mechanisms.exponential import LARGEST_EPSILON
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import (
     WorstCase,
@@ -53,24 +52,14 @@ class PermuteAndFlip:
     True
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     sensitivity: Fraction
     monotone: bool
 
     def __init__(self, epsilon: object, sensitivity: object = 1, *, monotone: bool = False) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
-        object.__setattr__(self, "epsilon", level)
+        object.__setattr__(self, "epsilon", read_level(epsilon))
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))
         object.__setattr__(self, "monotone", bool(monotone))
 

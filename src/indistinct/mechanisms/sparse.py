@@ -18,7 +18,7 @@ from indistinct.composition.planning.knob import Knob
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms.accuracy import Accuracy
 from indistinct.mechanisms.display import card
-from indistinct.mechanisms.exponential import LARGEST_EPSILON
+from indistinct.mechanisms.level import EPSILON_KNOBS, read_level
 from indistinct.mechanisms.parameters import read_positive
 from indistinct.mechanisms.selecting import at_least, read_beta, read_distance
 from indistinct.mechanisms.stream import exact_alpha, exact_failure, stream_alpha, stream_beta
@@ -59,14 +59,7 @@ class Sparse:
     array([False,  True, False, False,  True])
     """
 
-    knobs: ClassVar[tuple[Knob, ...]] = (
-        Knob(
-            "epsilon",
-            quiets=False,
-            because="what is claimed of a smaller epsilon implies what is claimed of a larger one",
-            most=Fraction(LARGEST_EPSILON),
-        ),
-    )
+    knobs: ClassVar[tuple[Knob, ...]] = EPSILON_KNOBS
 
     epsilon: Fraction
     cutoff: int
@@ -85,10 +78,7 @@ class Sparse:
         monotone: bool = False,
         accounting: str = "paper",
     ) -> None:
-        level = read_positive("epsilon", epsilon)
-        if level > LARGEST_EPSILON:
-            raise InvalidParameter("epsilon", epsilon, f"be at most {LARGEST_EPSILON}")
-        object.__setattr__(self, "epsilon", level)
+        object.__setattr__(self, "epsilon", read_level(epsilon))
         object.__setattr__(self, "cutoff", at_least("cutoff", cutoff, 1, LARGEST_CUTOFF))
         object.__setattr__(self, "delta", read_open_delta(delta))
         object.__setattr__(self, "sensitivity", read_positive("sensitivity", sensitivity))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import indistinct
 from indistinct import CutSketch, PureDP, compose
 from indistinct.composition.planning.formulas import Question, pure_levels
 from indistinct.errors import InvalidParameter
@@ -24,8 +23,6 @@ from indistinct.mechanisms.sketches.generators import erdos_renyi, planted_parti
 from indistinct.mechanisms.sketches.graph import read_graph
 from indistinct.mechanisms.sketches.plan import CutPlan
 from tests.noise.sources import RepeatableBits
-
-SMALL = pytest.mark.skipif(not hasattr(indistinct, "MWEM"), reason="graphs so small need MWEM")
 
 
 def plan(nodes: int, **changed: object) -> CutPlan:
@@ -132,7 +129,6 @@ def test_large_graphs_are_not_answered_pair_by_pair() -> None:
     assert found.sizes == (1, 50, 2500)
 
 
-@SMALL
 @pytest.mark.parametrize("nodes", [12, 34])
 def test_small_graphs_are_answered_by_multiplicative_weights_too(nodes: int) -> None:
     found = contest(erdos_renyi(nodes, 2), plan(nodes, epsilon=10), cuts=20, sizes=(1, 3), repeats=20)
