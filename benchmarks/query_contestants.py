@@ -101,7 +101,7 @@ class Watched:
 
 def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float = DELTA) -> Any:
     from indistinct import queries
-    from indistinct.queries.duckdb_engine import DuckDBEngine
+    from indistinct.queries.engines.duckdb import DuckDBEngine
 
     groups, rows = CONTRIBUTIONS[task]
     sales = queries.PrivateTable(

@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import indistinct
-from indistinct.queries.policy_file import read_policy
+from indistinct.queries.policy.file import read_policy
 
 PROGRAM = Path(sys.executable).with_name("indistinct")
 POLICY = """

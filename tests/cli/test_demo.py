@@ -16,7 +16,7 @@ from indistinct import cli
 from indistinct.cli.demo.questions import QUESTIONS, policy_text
 from indistinct.cli.demo.visits import AGE_GROUPS, REASONS, REGIONS, WARDS, make_visits, write_visits
 from indistinct.errors import InvalidParameter
-from indistinct.queries.policy_file import parse_policy
+from indistinct.queries.policy.file import parse_policy
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from indistinct import cli
 from indistinct.cli.demo.questions import policy_text
-from indistinct.queries.policy_file import parse_policy
+from indistinct.queries.policy.file import parse_policy
 
 
 def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

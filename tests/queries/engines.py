@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import duckdb
 
-from indistinct.queries.duckdb_engine import DuckDBEngine
-from indistinct.queries.engine import Engine
+from indistinct.queries.engines.duckdb import DuckDBEngine
+from indistinct.queries.engines.engine import Engine
 from indistinct.queries.policy import (
     ROW,
     Budget,

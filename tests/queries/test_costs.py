@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from indistinct.mechanisms import DiscreteGaussian
-from indistinct.queries.allotment import Allotment, Price, allot, allot_for_error, margin
-from indistinct.queries.measures import change
-from indistinct.queries.plan import Plan
-from indistinct.queries.planner import plan_question
-from indistinct.queries.quantiles import losses, select_quantile
-from indistinct.queries.reading import read_statement
-from indistinct.queries.selection import KeySelection
+from indistinct.queries.answers.allotment import Allotment, Price, allot, allot_for_error, margin
+from indistinct.queries.answers.quantiles import losses, select_quantile
+from indistinct.queries.answers.selection import KeySelection
+from indistinct.queries.plans.measures import change
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.questions.planner import plan_question
+from indistinct.queries.questions.reading import read_statement
 from tests.noise.budget import SHARE
 from tests.queries.engines import policy
 from tests.queries.test_sensitivity import QUESTIONS

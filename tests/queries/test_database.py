@@ -17,12 +17,12 @@ import indistinct
 from indistinct.errors import AnswerFailed, BudgetExceeded, InvalidParameter
 from indistinct.ledger import Ledger
 from indistinct.queries import Policy, PrivateDatabase, QueryRefused
-from indistinct.queries.duckdb_engine import DuckDBEngine
-from indistinct.queries.evaluation import Released, value_of
-from indistinct.queries.planner import plan_question
-from indistinct.queries.reading import read_statement
-from indistinct.queries.release import exact_of
-from indistinct.queries.statement import statement_of
+from indistinct.queries.answers.evaluation import Released, value_of
+from indistinct.queries.answers.release import exact_of
+from indistinct.queries.engines.duckdb import DuckDBEngine
+from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.questions.planner import plan_question
+from indistinct.queries.questions.reading import read_statement
 from tests.noise.budget import SHARE, band
 from tests.queries.engines import Rows, duckdb_of, policy, sales
 from tests.queries.test_sensitivity import QUESTIONS, database, without

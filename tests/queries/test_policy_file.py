@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from indistinct.errors import IndistinctError, InvalidParameter
 from indistinct.queries.policy import ROW, Analyst, Budget, Column, Contribution, Policy, PrivateTable, PublicTable
-from indistinct.queries.policy_draft import draft_policy
-from indistinct.queries.policy_file import parse_policy, read_policy, read_policy_file
-from indistinct.queries.policy_reader import KEYS
+from indistinct.queries.policy.draft import draft_policy
+from indistinct.queries.policy.file import parse_policy, read_policy, read_policy_file
+from indistinct.queries.policy.reader import KEYS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
@@ -312,7 +312,7 @@ def test_files_that_are_made_to_harm_are_refused(text: str) -> None:
 
 
 def test_a_file_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indistinct.queries.policy_file.LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr("indistinct.queries.policy.file.LARGEST_FILE", 1 << 20)
     file = tmp_path / "policy.toml"
     file.write_bytes(b"#" * ((1 << 20) + 1))
     with pytest.raises(InvalidParameter, match=r"have at most 1 MiB"):

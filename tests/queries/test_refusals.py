@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from indistinct.errors import InvalidParameter
 from indistinct.queries import Column, QueryRefused
-from indistinct.queries.engine import Engine
-from indistinct.queries.planner import Wishes, plan_question
-from indistinct.queries.reading import read_statement
-from indistinct.queries.statement import statement_of
+from indistinct.queries.engines.engine import Engine
+from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.questions.planner import Wishes, plan_question
+from indistinct.queries.questions.reading import read_statement
 from tests.queries.engines import duckdb_of, policy
 from tests.queries.test_sensitivity import QUESTIONS, database
 

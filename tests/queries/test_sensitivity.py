@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from indistinct.queries.measures import CELL_WEIGHT, change
-from indistinct.queries.plan import Plan
-from indistinct.queries.planner import plan_question
+from indistinct.queries.answers.quantiles import losses
+from indistinct.queries.answers.release import Exact, exact_of
+from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.plans.measures import CELL_WEIGHT, change
+from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy import Policy
-from indistinct.queries.quantiles import losses
-from indistinct.queries.reading import read_statement
-from indistinct.queries.release import Exact, exact_of
-from indistinct.queries.statement import statement_of
+from indistinct.queries.questions.planner import plan_question
+from indistinct.queries.questions.reading import read_statement
 from tests.queries.engines import ENGINES, Rows, policy
 
 QUESTIONS = {

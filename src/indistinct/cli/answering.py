@@ -32,7 +32,7 @@ def opened(arguments: argparse.Namespace) -> PrivateDatabase:
     """The database that a command names."""
     from indistinct.queries import ROW
     from indistinct.queries import open as open_database
-    from indistinct.queries.policy_file import read_policy
+    from indistinct.queries.policy.file import read_policy
 
     if arguments.policy is not None:
         policy = read_policy(arguments.policy)

@@ -22,7 +22,7 @@ class PolicyHasFaults(IndistinctError):
 
 def check(arguments: argparse.Namespace) -> None:
     """Prints what the policy says, or every fault in it."""
-    from indistinct.queries.policy_file import read_policy_file
+    from indistinct.queries.policy.file import read_policy_file
 
     reading = read_policy_file(arguments.file)
     if arguments.json:
@@ -38,7 +38,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 def draft(arguments: argparse.Namespace) -> None:
     """Prints a policy for a file, made from the names and types of its columns alone."""
-    from indistinct.queries.policy_draft import draft_policy
+    from indistinct.queries.policy.draft import draft_policy
 
     print(
         draft_policy(arguments.file, unit=arguments.unit, epsilon=arguments.epsilon, delta=arguments.delta),

@@ -15,7 +15,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Serves until it is told to stop; what has begun by then comes to its end."""
     from indistinct.numbers import read_count
     from indistinct.queries import open as open_database
-    from indistinct.queries.policy_file import read_policy
+    from indistinct.queries.policy.file import read_policy
     from indistinct.server.running import Listening, make_server
     from indistinct.server.tokens import TokenBook
     from indistinct.server.work import Limits

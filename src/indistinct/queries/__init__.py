@@ -1,8 +1,8 @@
 """Private tables: SQL in, private answers out."""
 
-from indistinct.queries.answer import Answer, Receipt
+from indistinct.queries.answers.answer import Answer, Receipt
+from indistinct.queries.answers.explanation import Explanation
 from indistinct.queries.database import PrivateDatabase
-from indistinct.queries.explanation import Explanation
 from indistinct.queries.fluent import Question
 from indistinct.queries.opening import open  # noqa: A004  # said as indistinct.open
 from indistinct.queries.policy import (

@@ -17,18 +17,18 @@ from indistinct.errors import AnswerFailed, InvalidParameter
 from indistinct.ledger import Charge, Ledger, Standing
 from indistinct.ledger.costs import DELTA_UNITS, UNITS
 from indistinct.numbers import read_number
-from indistinct.queries.allotment import Allotment, Price, allot, allot_for_error
-from indistinct.queries.answer import Answer, Receipt, answer_of
-from indistinct.queries.engine import Engine
-from indistinct.queries.explanation import Explanation, bounds_told, explain, mechanisms_told
+from indistinct.queries.answers.allotment import Allotment, Price, allot, allot_for_error
+from indistinct.queries.answers.answer import Answer, Receipt, answer_of
+from indistinct.queries.answers.explanation import Explanation, bounds_told, explain, mechanisms_told
+from indistinct.queries.answers.release import decode, encode, exact_of, release
+from indistinct.queries.engines.engine import Engine
+from indistinct.queries.engines.statement import statement_of
 from indistinct.queries.fluent import Question
-from indistinct.queries.plan import Plan
-from indistinct.queries.planner import Wishes, plan_question
-from indistinct.queries.policy import Key, Policy
-from indistinct.queries.reading import Spoken, read_statement
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.policy.terms import Key, Policy
+from indistinct.queries.questions.planner import Wishes, plan_question
+from indistinct.queries.questions.reading import Spoken, read_statement
 from indistinct.queries.refusals import QueryRefused
-from indistinct.queries.release import decode, encode, exact_of, release
-from indistinct.queries.statement import statement_of
 from indistinct.queries.watching import Watching, start_watching
 
 __all__ = ["PrivateDatabase"]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries.reading import read_statement
+from indistinct.queries.questions.reading import read_statement
 
 if TYPE_CHECKING:
-    from indistinct.queries.answer import Answer
+    from indistinct.queries.answers.answer import Answer
+    from indistinct.queries.answers.explanation import Explanation
     from indistinct.queries.database import PrivateDatabase
-    from indistinct.queries.explanation import Explanation
 
 __all__ = ["Question"]
 

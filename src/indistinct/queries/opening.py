@@ -12,9 +12,9 @@ from indistinct.ledger import Budget as LedgerBudget
 from indistinct.ledger import Ledger
 from indistinct.numbers import read_number
 from indistinct.queries.database import PrivateDatabase
-from indistinct.queries.duckdb_engine import DuckDBEngine
-from indistinct.queries.engine import Engine
-from indistinct.queries.policy import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
+from indistinct.queries.engines.duckdb import DuckDBEngine
+from indistinct.queries.engines.engine import Engine
+from indistinct.queries.policy.terms import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
 
 __all__ = ["open"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from indistinct.queries.duckdb_engine import DuckDBEngine
-from indistinct.queries.policy import Column, Key, Policy, PrivateTable
+from indistinct.queries.engines.duckdb import DuckDBEngine
+from indistinct.queries.policy.terms import Column, Key, Policy, PrivateTable
 
 __all__ = ["made_up"]
 

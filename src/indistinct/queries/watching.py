@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from indistinct.errors import AnswerFailed, InvalidParameter
 from indistinct.mechanisms import AboveThreshold
 from indistinct.numbers import read_number
-from indistinct.queries.allotment import Price
-from indistinct.queries.measures import change
-from indistinct.queries.plan import Plan
+from indistinct.queries.answers.allotment import Price
+from indistinct.queries.answers.release import exact_of
+from indistinct.queries.plans.measures import change
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.results import Count, Total
 from indistinct.queries.refusals import QueryRefused
-from indistinct.queries.release import exact_of
-from indistinct.queries.results import Count, Total
 
 if TYPE_CHECKING:
     from indistinct.queries.database import PrivateDatabase

@@ -40,7 +40,7 @@ def _take(folder: Path) -> None:
     from indistinct.cli.demo.questions import QUESTIONS
     from indistinct.cli.demo.tour import Compared, tour
     from indistinct.queries import open as open_database
-    from indistinct.queries.policy_file import read_policy
+    from indistinct.queries.policy.file import read_policy
 
     drawn, table, policy = [], folder / _TABLE, read_policy(folder / _POLICY)
     with (

@@ -19,12 +19,21 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.expressions import Expression, Field
-from indistinct.queries.measures import CELL_WEIGHT, Cells, CountRows, CountUnits, CountValues, Measure, Quantised, Sum
-from indistinct.queries.plan import Plan
-from indistinct.queries.policy import Key
-from indistinct.queries.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
-from indistinct.queries.speaking import Dialect, column, identifier, key_literal, real, said, whole
+from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
+from indistinct.queries.plans.expressions import Expression, Field
+from indistinct.queries.plans.measures import (
+    CELL_WEIGHT,
+    Cells,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Measure,
+    Quantised,
+    Sum,
+)
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
+from indistinct.queries.policy.terms import Key
 
 __all__ = ["statement_of"]
 

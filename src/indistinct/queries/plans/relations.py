@@ -11,7 +11,7 @@ import enum
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from indistinct.queries.expressions import Expression, Field
+from indistinct.queries.plans.expressions import Expression, Field
 
 __all__ = ["UNIT", "Derived", "Join", "Relation", "Scan", "UnitAggregate", "UnitFunction"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from indistinct.queries.policy import ColumnType
+from indistinct.queries.policy.terms import ColumnType
 
 __all__ = ["Apply", "Constant", "Expression", "Field", "Operation", "Range", "Scalar", "fields_of", "range_of"]
 

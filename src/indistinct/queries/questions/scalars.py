@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.expressions import Apply, Constant, Expression, Operation, Scalar
-from indistinct.queries.policy import ColumnType
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Operation, Scalar
+from indistinct.queries.policy.terms import ColumnType
+from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
-from indistinct.queries.scopes import Scope, only
 
 __all__ = ["clamped", "number_in", "read_condition", "read_scalar"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import read_number
-from indistinct.queries.policy import (
+from indistinct.queries.policy.terms import (
     ROW,
     Analyst,
     Budget,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from indistinct.errors import InternalError
-from indistinct.queries.allotment import Allotment, Noise
-from indistinct.queries.evaluation import Released
-from indistinct.queries.plan import Plan
-from indistinct.queries.policy import Key
-from indistinct.queries.quantiles import select_quantile
+from indistinct.queries.answers.allotment import Allotment, Noise
+from indistinct.queries.answers.evaluation import Released
+from indistinct.queries.answers.quantiles import select_quantile
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.policy.terms import Key
 
 __all__ = ["Exact", "decode", "encode", "exact_of", "release"]
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.expressions import Field
-from indistinct.queries.policy import Key, Row
+from indistinct.queries.plans.expressions import Field
+from indistinct.queries.policy.terms import Key, Row
 from indistinct.queries.refusals import Refuse
 
 __all__ = ["Scope", "only"]

@@ -7,12 +7,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.expressions import Apply, Constant, Expression, Field, Operation, Range, range_of
-from indistinct.queries.measures import Cells, CountRows, CountUnits, CountValues, Measure, Sum, lattice
-from indistinct.queries.plan import GroupKey, QuantileSet
-from indistinct.queries.policy import Row
-from indistinct.queries.refusals import Refuse
-from indistinct.queries.results import (
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range, range_of
+from indistinct.queries.plans.measures import Cells, CountRows, CountUnits, CountValues, Measure, Sum, lattice
+from indistinct.queries.plans.plan import GroupKey, QuantileSet
+from indistinct.queries.plans.results import (
     Average,
     Combine,
     Combining,
@@ -24,9 +22,11 @@ from indistinct.queries.results import (
     Spread,
     Total,
 )
-from indistinct.queries.scalars import number_in, read_condition, read_scalar
-from indistinct.queries.scopes import Scope, only
-from indistinct.queries.sources import bare
+from indistinct.queries.policy.terms import Row
+from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.scopes import Scope, only
+from indistinct.queries.questions.sources import bare
+from indistinct.queries.refusals import Refuse
 
 __all__ = ["Aggregates"]
 

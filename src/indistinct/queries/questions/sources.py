@@ -8,12 +8,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.expressions import Apply, Expression, Field, Operation, range_of
-from indistinct.queries.policy import ROW, Column, ColumnType, Policy, PrivateTable, Row
+from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation, range_of
+from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
+from indistinct.queries.policy.terms import ROW, Column, ColumnType, Policy, PrivateTable, Row
+from indistinct.queries.questions.scalars import read_condition, read_scalar
+from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
-from indistinct.queries.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
-from indistinct.queries.scalars import read_condition, read_scalar
-from indistinct.queries.scopes import Scope, only
 
 __all__ = ["Sources", "bare"]
 

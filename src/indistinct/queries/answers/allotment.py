@@ -20,11 +20,11 @@ from indistinct.composition import PureDP
 from indistinct.composition.conversions import as_zero_concentrated
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms import DiscreteGaussian, Geometric
-from indistinct.queries.measures import change
-from indistinct.queries.plan import Output, Plan
-from indistinct.queries.reading import TargetError
-from indistinct.queries.results import Count, Total
-from indistinct.queries.selection import KeySelection
+from indistinct.queries.answers.selection import KeySelection
+from indistinct.queries.plans.measures import change
+from indistinct.queries.plans.plan import Output, Plan
+from indistinct.queries.plans.results import Count, Total
+from indistinct.queries.questions.reading import TargetError
 
 __all__ = ["Allotment", "Noise", "Price", "allot", "allot_for_error", "margin"]
 

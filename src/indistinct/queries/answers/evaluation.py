@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from indistinct.queries.plan import Plan
-from indistinct.queries.policy import Key
-from indistinct.queries.quantiles import cell_value
-from indistinct.queries.results import (
+from indistinct.queries.answers.quantiles import cell_value
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.results import (
     Average,
     Combine,
     Combining,
@@ -23,6 +22,7 @@ from indistinct.queries.results import (
     Spread,
     Total,
 )
+from indistinct.queries.policy.terms import Key
 
 __all__ = ["Interval", "Released", "Value", "interval_of", "shown", "value_of"]
 

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.expressions import Apply, Constant, Expression, Field, Operation
-from indistinct.queries.policy import ColumnType, Key
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation
+from indistinct.queries.policy.terms import ColumnType, Key
 
 __all__ = ["Dialect", "column", "identifier", "key_literal", "real", "said", "whole"]
 

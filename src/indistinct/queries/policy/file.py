@@ -1,7 +1,7 @@
 """A policy in a file: TOML, read in full or refused with one sentence for each fault.
 
 A key that is misspelt would be a bound that silently does not hold, so nothing is accepted but the tables and keys of
-`policy_reader.KEYS`. Numbers are read exactly (0.1 is one tenth).
+`reader.KEYS`. Numbers are read exactly (0.1 is one tenth).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries.policy import Policy
-from indistinct.queries.policy_reader import Faulty, PolicyReader, Written
+from indistinct.queries.policy.reader import Faulty, PolicyReader, Written
+from indistinct.queries.policy.terms import Policy
 
 __all__ = ["Reading", "parse_policy", "read_policy", "read_policy_file"]
 

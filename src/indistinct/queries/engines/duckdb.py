@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries.policy import ColumnType
-from indistinct.queries.speaking import Dialect
+from indistinct.queries.engines.speaking import Dialect
+from indistinct.queries.policy.terms import ColumnType
 
 if TYPE_CHECKING:
     import duckdb

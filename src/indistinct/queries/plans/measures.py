@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from indistinct.queries.expressions import Expression
-from indistinct.queries.policy import Contribution
+from indistinct.queries.plans.expressions import Expression
+from indistinct.queries.policy.terms import Contribution
 
 __all__ = [
     "CELL_WEIGHT",

@@ -9,16 +9,16 @@ from fractions import Fraction
 from sqlglot import exp
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries.aggregates import Aggregates
-from indistinct.queries.expressions import Apply, Constant, Expression, Operation
-from indistinct.queries.plan import GroupKey, Ordering, Output, Plan
-from indistinct.queries.policy import MOST_KEYS, ROW, Contribution, Key, Policy
-from indistinct.queries.reading import Spoken, said_at
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Operation
+from indistinct.queries.plans.plan import GroupKey, Ordering, Output, Plan
+from indistinct.queries.plans.results import Outcome
+from indistinct.queries.policy.terms import MOST_KEYS, ROW, Contribution, Key, Policy
+from indistinct.queries.questions.aggregates import Aggregates
+from indistinct.queries.questions.reading import Spoken, said_at
+from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.scopes import Scope, only
+from indistinct.queries.questions.sources import Sources
 from indistinct.queries.refusals import QueryRefused, Refuse
-from indistinct.queries.results import Outcome
-from indistinct.queries.scalars import number_in, read_condition, read_scalar
-from indistinct.queries.scopes import Scope, only
-from indistinct.queries.sources import Sources
 
 __all__ = ["Wishes", "plan_question"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from indistinct.mechanisms import DiscreteGaussian
-from indistinct.queries.allotment import Allotment, margin
-from indistinct.queries.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
-from indistinct.queries.plan import Plan
-from indistinct.queries.policy import Row
-from indistinct.queries.quantiles import rank_error
-from indistinct.queries.results import Count, Total
+from indistinct.queries.answers.allotment import Allotment, margin
+from indistinct.queries.answers.quantiles import rank_error
+from indistinct.queries.plans.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
+from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.results import Count, Total
+from indistinct.queries.policy.terms import Row
 
 __all__ = ["Explanation", "bounds_told", "explain", "mechanisms_told"]
 

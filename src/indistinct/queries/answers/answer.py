@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter, MissingExtra
 from indistinct.numbers.reading import read_probability
-from indistinct.queries.allotment import Allotment, Noise, margin
-from indistinct.queries.evaluation import Interval, Released, Value, interval_of, shown, value_of
-from indistinct.queries.plan import Ordering, Plan
-from indistinct.queries.results import measures_of
+from indistinct.queries.answers.allotment import Allotment, Noise, margin
+from indistinct.queries.answers.evaluation import Interval, Released, Value, interval_of, shown, value_of
+from indistinct.queries.plans.plan import Ordering, Plan
+from indistinct.queries.plans.results import measures_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class Answer:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The Arrow PyCapsule of the table."""
-        from indistinct.queries.arrow import stream
+        from indistinct.queries.answers.arrow import stream
 
         return stream(self.columns, self.rows, requested_schema)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from indistinct.mechanisms import ExponentialMechanism, PermuteAndFlip
-from indistinct.queries.measures import CELL_WEIGHT, Cells
+from indistinct.queries.plans.measures import CELL_WEIGHT, Cells
 
 __all__ = ["cell_value", "losses", "rank_error", "select_quantile"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import read_number
-from indistinct.queries.policy import Budget, ColumnType
+from indistinct.queries.policy.terms import Budget, ColumnType
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from indistinct.queries.expressions import Expression, Field
-from indistinct.queries.measures import Cells, Measure
-from indistinct.queries.policy import Contribution, Key, Row
-from indistinct.queries.relations import Relation
-from indistinct.queries.results import Outcome
+from indistinct.queries.plans.expressions import Expression, Field
+from indistinct.queries.plans.measures import Cells, Measure
+from indistinct.queries.plans.relations import Relation
+from indistinct.queries.plans.results import Outcome
+from indistinct.queries.policy.terms import Contribution, Key, Row
 
 __all__ = ["GroupKey", "Ordering", "Output", "Plan", "QuantileSet"]
 

@@ -1,0 +1,1 @@
+"""What runs a plan over the data, and the one statement that it runs."""
