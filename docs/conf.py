@@ -19,7 +19,7 @@ autodoc_member_order = "bysource"
 nitpick_ignore_regex = [
     ("py:.*", r"(?!indistinct\b).*"),
     ("py:.*", r"indistinct\..*\.Candidate"),
-    ("py:class", r"indistinct\.queries\.(evaluation|plan)\..*"),  # what an answer keeps to itself
+    ("py:class", r"indistinct\.queries\.(answers|plans)\..*"),  # what an answer keeps to itself
 ]
 
 html_theme = "furo"
