@@ -39,7 +39,7 @@ import numpy as np
 
 from indistinct.composition.losses.lattices import common_lattice
 from indistinct.composition.losses.law import UNIT, Cumulants, Floats, LossLaw, largest_of
-from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+from indistinct.composition.nodes import Integers, TooManyNodes, distinct, surviving
 from indistinct.composition.sheet import Alias, Sheet
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, precision
@@ -282,14 +282,14 @@ class ContourComposition:
 
     def _active(self, tilt: float, smoothing: float, step: float, count: int, negligible: float) -> Integers:
         """The n in [0, count) at which the integrand may be above e^-negligible of its height at 0."""
-        edges = np.unique(np.concatenate([[0.0], np.geomspace(1, count, min(count, 64))]).astype(np.int64))
+        edges = distinct(np.concatenate([[0.0], np.geomspace(1, count, min(count, 64))]).astype(np.int64))
         edges[-1] = count
 
         def log_bound(starts: Integers, ends: Integers) -> Floats:
             # Intervals of a like size are treated together, with the reach of the longest.
             bound = np.empty(starts.size)
             sizes = np.ceil(np.log2(ends - starts))
-            for size in np.unique(sizes):
+            for size in distinct(sizes):
                 alike = sizes == size
                 reach = step * float(np.max(ends[alike] - starts[alike]) - 1) / 2
                 centres = step * (starts[alike] + ends[alike] - 1) / 2

@@ -16,7 +16,7 @@ import numpy as np
 from indistinct.composition.lattice import Lattice
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats
-from indistinct.composition.nodes import Integers
+from indistinct.composition.nodes import Integers, distinct
 from indistinct.composition.responses import Responses
 
 __all__ = ["ResponsesLoss"]
@@ -132,7 +132,7 @@ class ResponsesLoss:
         if e.size <= _BUNDLES:
             return _Bundles(np.arange(e.size), e, np.zeros(e.size))
         edges = np.linspace(e[0], e[-1], _BUNDLES + 1)[1:-1]
-        starts = np.unique(np.concatenate([[0], np.searchsorted(e, edges)]))
+        starts = distinct(np.concatenate([[0], np.searchsorted(e, edges)]))
         starts = starts[starts < e.size]
         lasts = np.append(starts[1:], e.size) - 1
         return _Bundles(starts, (e[starts] + e[lasts]) / 2, (e[lasts] - e[starts]) / 2 * (1 + 1e-9))
