@@ -64,6 +64,9 @@ _SPAN = 2.0
 """How many standard deviations from its saddle a sheet serves where many epsilons are asked for at once."""
 _BLOCK = 64
 _LARGEST_TILT = 1e7
+_KEPT = 64
+_NEAR, _NEARBY = 1e-3, 1e-2
+"""How far, relatively, a tilt may be from the best one: the saddle, and those that bound what is folded in."""
 _LARGEST_EXPONENT = 700.0
 
 
@@ -90,6 +93,7 @@ class ContourComposition:
         self._lattice = common_lattice(self.laws)
         self._gaps = GAPS[self._size >= _LARGE or only_narrow :]
         self._sheet: Sheet | None = None
+        self._known: dict[float, tuple[Cumulants, ...]] = {}
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of E (1 - e^(epsilon - L))_+ over the finite losses."""
@@ -155,8 +159,7 @@ class ContourComposition:
         """K, K' and K'' of the sum, the smoothing loss included."""
         square = smoothing**2
         value, mean, variance = square * (tilt * tilt + tilt) / 2, square * (tilt + 0.5), square
-        for law, times in self.laws:
-            part = law.cumulants(tilt)
+        for part, (_, times) in zip(self._cumulants_of_each(tilt), self.laws, strict=True):
             value, mean, variance = (
                 value + times * part.value,
                 mean + times * part.mean,
@@ -164,10 +167,20 @@ class ContourComposition:
             )
         return Cumulants(value, mean, variance)
 
+    def _cumulants_of_each(self, tilt: float) -> tuple[Cumulants, ...]:
+        """Those of the laws; the latest are kept, as the same few tilts come again and again."""
+        known = self._known.get(tilt)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[tilt] = known = tuple(law.cumulants(tilt) for law, _ in self.laws)
+        return known
+
     def doubt(self, tilt: float) -> float:
         """How far the value of K may be from the truth, the smoothing loss included."""
         doubts = math.fsum(times * law.doubt(tilt).value for law, times in self.laws)
-        sizes = math.fsum(times * abs(law.cumulants(tilt).value) for law, times in self.laws)
+        parts = zip(self._cumulants_of_each(tilt), self.laws, strict=True)
+        sizes = math.fsum(times * abs(part.value) for part, (_, times) in parts)
         return doubts * (1 + 1e-9) + (len(self.laws) + 8) * UNIT * (sizes + 1)
 
     def _tilt_at(self, loss: float, kernel: bool) -> float:
@@ -192,7 +205,7 @@ class ContourComposition:
             step = point - value / slope if slope > 0 else math.nan
             if not low < step < high:
                 step = math.sqrt(low * high)
-            if abs(step - point) <= 1e-6 * point:
+            if abs(step - point) <= (_NEAR if kernel else _NEARBY) * point:
                 return step
             point = step
         return point

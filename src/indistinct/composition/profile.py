@@ -48,14 +48,23 @@ class PrivacyProfile:
     """
 
     def __init__(self, parts: Iterable[tuple[Thing, int]]) -> None:
-        self.parts = tuple(parts)
-        self._contributions = contributions_of(self.parts)
+        self._things: list[Thing] = []
+        self._counts: list[int] = []
+        for thing, times in parts:
+            self._things.append(thing)
+            self._counts.append(times)
+        self._contributions = contributions_of(zip(self._things, self._counts, strict=True))
         self._directions = directions_of(self._contributions)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Thing, int], ...]:
+        """What is composed, and how often each."""
+        return tuple(zip(self._things, self._counts, strict=True))
 
     @cached_property
     def times(self) -> int:
         """How many mechanisms are composed."""
-        return sum(times for _, times in self.parts)
+        return sum(self._counts)
 
     @cached_property
     def disclosure(self) -> Bracket:

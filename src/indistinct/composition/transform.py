@@ -169,7 +169,7 @@ class TransformedComposition:
         nodes = 2 * half
         negligible = 46 + math.log(half)
         active = active_nodes(self._multiples, self._strengths(tilt), nodes, negligible, _MOST_NODES)
-        if active.size * len(self.responses.groups) > 4_000_000:
+        if active.size * len(self.responses.levels) > 4_000_000:
             raise TooManyNodes
         bits = self._bits(tilt)
         with precision(bits):

@@ -29,6 +29,7 @@ LARGEST_EPSILON = 10**9
 LARGEST_COUNT = 10**15
 _LARGEST_EXPONENT = 5000
 _LONGEST_TEXT = 1000
+_USUAL = 40
 
 _TEXT = re.compile(
     r"\s*(?P<sign>[+-]?)(?P<number>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+)|/(?P<denominator>\d+))?\s*"
@@ -47,14 +48,14 @@ def read_number(name: str, value: object) -> Fraction:
     indistinct.errors.InvalidParameter: epsilon must be a number such as 0.1, "0.1" or "1/10", but is 'one'.
     """
     match value:
+        case str():
+            return _from_text(name, value)
         case bool():
             raise _not_a_number(name, value)
         case Fraction():
             return value
         case float() if math.isfinite(value):
             return Fraction(value)
-        case str():
-            return _from_text(name, value)
         case Decimal():
             if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
                 return Fraction(value)
@@ -91,7 +92,8 @@ def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) ->
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
         return Fraction(0) if value.argument == 1 else value
     epsilon = read_number(name, value)
-    if not 0 <= epsilon.numerator <= largest * epsilon.denominator:
+    above, below = epsilon.as_integer_ratio()
+    if not 0 <= above <= largest * below:
         raise InvalidParameter(name, value, f"lie in [0, {largest}]")
     return epsilon
 
@@ -108,7 +110,8 @@ def read_delta(name: str, value: object) -> Fraction:
 def read_probability(name: str, value: object) -> Fraction:
     """An exact number in [0, 1]."""
     probability = read_number(name, value)
-    if not 0 <= probability.numerator <= probability.denominator:
+    above, below = probability.as_integer_ratio()
+    if not 0 <= above <= below:
         raise InvalidParameter(name, value, "lie in [0, 1]")
     return probability
 
@@ -131,6 +134,14 @@ def read_count(name: str, value: object, *, least: int = 0) -> int:
 
 @lru_cache(maxsize=1024)
 def _from_text(name: str, text: str) -> Fraction:
+    whole, _, places = text.partition(".")
+    digits = whole + places
+    if digits.isdigit() and len(digits) <= _USUAL and digits.isascii():  # what most texts are; there may be many
+        return Fraction(int(digits), 10 ** len(places))
+    return _from_any_text(name, text)
+
+
+def _from_any_text(name: str, text: str) -> Fraction:
     if len(text) > _LONGEST_TEXT:
         raise InvalidParameter(name, text, f"be text of at most {_LONGEST_TEXT} characters")
     parts = _TEXT.fullmatch(text) if text.isascii() else None
