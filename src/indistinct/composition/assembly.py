@@ -89,7 +89,10 @@ def _direction(
     elif laws or (contributions.gaussian and contributions.responses.levels):
         uses = contributions.responses.count + sum(times for _, times in laws)
         work = LITTLE_WORK if only_narrow or uses <= _FEW_USES else MOST_WORK
-        contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
+        if only_narrow or work < MOST_WORK:
+            contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
+        else:
+            contour = whole  # so that a curve finds what was laid out for a point
         evaluator = EnumeratedComposition.of(everything) or contour
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)

@@ -22,6 +22,7 @@ __all__ = ["Direction", "Steering"]
 _BITS = 192
 _NEAR = 1.001
 _LONGEST = 50.0
+_STEPS = 12
 _WIDE = 1e-3
 _TINY = 1e-289
 _ROUNDING = 2.0**-50
@@ -44,24 +45,28 @@ class Steering:
     def guess(self, log_delta: float) -> tuple[float, float]:
         """About the epsilon, and the tilt there, which is minus the slope of log delta.
 
-        By Newton's steps for log(1 - log delta) in log t, all but a straight line, kept inside a shrinking interval.
+        By Newton's steps for log(1 - log delta) in log t, all but a straight line, kept inside a shrinking interval;
+        by halving it where those do not arrive.
         """
-        low, high = 1e-9, self.steepest
-        point = min(1.0, math.sqrt(low * high))
-        while True:
+        low, high, loss_there = 1e-9, self.steepest, 0.0
+        point, steps = min(1.0, math.sqrt(low * high)), 0
+        while high > low * _NEAR:
             value, mean, variance = self.cumulants(point)
             loss = mean - 1 / point - 1 / (1 + point)
             curvature = max(variance + point**-2 + (1 + point) ** -2, 1e-300)
             found = value - point * loss - math.log(point) - math.log1p(point)
             found -= 0.5 * math.log(2 * math.pi * curvature)
-            low, high = (point, high) if found > log_delta else (low, point)
-            if high <= low * _NEAR:
-                return max(loss, 0.0), point
+            if found > log_delta:
+                low, loss_there = point, loss
+            else:  # also where a bound is infinite
+                high = point
             missing = math.log1p(-log_delta) - math.log1p(-found) if -math.inf < found < 1 else math.nan
             factor = math.exp(min(missing * (1 - found) / (point**2 * curvature), _LONGEST))
             if abs(factor - 1) <= _NEAR - 1:
                 return max(loss + curvature * point * (factor - 1), 0.0), point * factor
-            point = point * factor if low < point * factor < high else math.sqrt(low * high)
+            steps += 1
+            point = point * factor if low < point * factor < high and steps < _STEPS else math.sqrt(low * high)
+        return max(loss_there, 0.0), low
 
     def tilt_at(self, epsilon: float) -> float:
         """The saddle at an epsilon, or the end of the range."""

@@ -91,8 +91,10 @@ class PrivacyProfile:
         levels = [read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT) for epsilon in epsilons]
         around = [floats_around(level) for level in levels]
         floats = sorted({end for bracket in around for end in (bracket.lower, bracket.upper)})
-        found = [direction.deltas(np.array(floats)) for direction in self._directions]
-        worst = dict(zip(floats, map(_worst, zip(*found, strict=True)), strict=True))
+        found, *others = (direction.deltas(np.array(floats)) for direction in self._directions)
+        if others:
+            found = [_worst(brackets) for brackets in zip(found, *others, strict=True)]
+        worst = dict(zip(floats, found, strict=True))
         return [Bracket(worst[each.upper].lower, worst[each.lower].upper) for each in around]
 
     def epsilon(self, delta: object) -> Bracket:
