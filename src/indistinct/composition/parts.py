@@ -103,7 +103,7 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
     curves: list[tuple[Curve, int]] = []
     enclosed: list[tuple[EnclosedLoss, int]] = []
     for thing, times in parts:
-        loss = loss_of(thing)
+        loss = thing if isinstance(thing, Promise) else loss_of(thing)
         match loss:
             case PureDP():
                 levels.append(loss.epsilon)
