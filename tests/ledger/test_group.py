@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from indistinct.composition.filters import BasicRule
 from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget, ChargeRecord, Ledger
+from indistinct.ledger.bills import Bill
 from indistinct.ledger.charge import Charge
 from indistinct.ledger.costs import Amounts
 from indistinct.ledger.group import Group, _Ticket
-from indistinct.ledger.operations import Fail, Found, Grant, Operation, Release, Reserve, Start, Void
+from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Void
 from indistinct.ledger.page import Page
 from indistinct.ledger.sqlite import SQLiteStore
 from tests.ledger.counts import count
@@ -34,7 +35,7 @@ COSTS = st.integers(0, 3).map(lambda units: Amounts((("epsilon", Fraction(units,
 
 
 def reserve(key: str, asked: Amounts, start: bool) -> Operation:
-    return Reserve(key, repr(asked), asked, None, None, (), start)
+    return Reserve(key, repr(asked), Bill.of(asked, None, None, ()), start)
 
 
 OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
@@ -52,7 +53,7 @@ def told(ticket: _Ticket) -> object:
     """What a caller learns; times are not compared."""
     if ticket.error is not None:
         return type(ticket.error), str(ticket.error)
-    result = ticket.result.record if isinstance(ticket.result, Found) else ticket.result
+    result = ticket.result
     if isinstance(result, ChargeRecord):
         return result.number, result.request, result.state, result.answer, result.form, result.seal
     return result
@@ -89,8 +90,8 @@ def test_a_charge_that_was_sealed_is_shown_whole() -> None:
         ledger._group._commit(tickets)  # noqa: SLF001
         assert isinstance(charge, Charge)
         found = tickets[1].result
-        assert isinstance(found, Found)
-        assert found.record.seal
+        assert isinstance(found, ChargeRecord)
+        assert found.seal
         assert ledger.charge("0.1", key="q").answer == 7
 
 
@@ -102,7 +103,7 @@ def lines_of(function: Any) -> list[tuple[CodeType, int]]:
     return [(code, line) for line in sorted(lines) if source[line - first].strip() != "try:"]
 
 
-PLACES = [place for each in (Group._lead, Group._finish, Group._commit, Group._write) for place in lines_of(each)]  # noqa: SLF001
+PLACES = [place for each in (Group._lead, Group._commit, Group._write) for place in lines_of(each)]  # noqa: SLF001
 PLACES += lines_of(SQLiteStore.session) + lines_of(SQLiteStore.undo)
 PLACES += [place for place in lines_of(Group.run) if place[1] > Group.run.__code__.co_firstlineno + 4]
 
@@ -178,7 +179,7 @@ def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:
     threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(calls))]
     for thread in threads:
         thread.start()
-    while len(ledger._group._waiting) < len(calls):  # noqa: SLF001
+    while len(ledger._group._open.tickets) < len(calls):  # noqa: SLF001
         time.sleep(0.001)
     gate.set()
     for thread in (first, *threads):

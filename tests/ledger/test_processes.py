@@ -111,7 +111,7 @@ def test_what_shares_a_commit_sees_what_came_before_it_there(new_address: NewAdd
         group = ledger._group  # noqa: SLF001  # the test waits until both wait
         for waiting, thread in enumerate(both, start=1):
             thread.start()
-            while len(group._waiting) < waiting:  # noqa: SLF001
+            while len(group._open.tickets) < waiting:  # noqa: SLF001
                 time.sleep(0.001)
         gate.set()
         for thread in (first, *both):

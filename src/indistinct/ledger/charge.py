@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError, LedgerUntrusted
+from indistinct.ledger.bills import check_text
 from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.entries import ChargeRecord
-from indistinct.ledger.operations import Fail, Found, Release, Reserve, Start, Void
+from indistinct.ledger.operations import Fail, Release, Start, Void
 
 if TYPE_CHECKING:
     from indistinct.ledger.group import Group
@@ -112,14 +113,6 @@ class Reservation:
         self._group.run(Void(self.key, reason))
 
 
-def begin(group: Group, operation: Reserve) -> Found:
-    """Reserves."""
-    found = group.run(operation)
-    if not isinstance(found, Found):
-        raise TypeError(found)
-    return found
-
-
 def charge_of(group: Group, key: str, record: object) -> Charge:
     """The charge, or AnswerFailed if that is its outcome."""
     if not isinstance(record, ChargeRecord):
@@ -129,17 +122,18 @@ def charge_of(group: Group, key: str, record: object) -> Charge:
     return Charge(group, key, _unharmed(record))
 
 
+def reservation_of(group: Group, key: str, record: object) -> Reservation:
+    """The reservation."""
+    if not isinstance(record, ChargeRecord):
+        raise TypeError(record)
+    return Reservation(group, key, record)
+
+
 def _unharmed(record: ChargeRecord) -> ChargeRecord:
     """The charge, if its stored answer is the one that was sealed."""
     if record.answer is not None and fingerprint(record.answer) != record.seal:
         raise LedgerUntrusted(f"The answer of the charge in row {record.number} was changed.", record.number)
     return record
-
-
-def check_text(name: str, value: object) -> None:
-    """Refuses what is no text, or says nothing."""
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidParameter(name, value, "be text that is not empty")
 
 
 def _tells(error: BaseException, traceback: TracebackType | None) -> bool:

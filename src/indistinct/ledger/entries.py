@@ -19,7 +19,6 @@ for a charge, and one of `release` and `fail`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from indistinct.errors import LedgerUntrusted
@@ -85,8 +84,7 @@ class Balance(NamedTuple):
     row: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChargeRecord:
+class ChargeRecord(NamedTuple):
     """A charge as the rows tell of it."""
 
     number: int

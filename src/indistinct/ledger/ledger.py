@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,10 +13,9 @@ from typing import Self
 
 from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
+from indistinct.ledger.bills import Bills, check_key, check_text, names_of_parts, request_of
 from indistinct.ledger.budgets import Budget
-from indistinct.ledger.canonical import canonical, fingerprint
-from indistinct.ledger.charge import Charge, Reservation, begin, charge_of, check_text
-from indistinct.ledger.costs import read_cost
+from indistinct.ledger.charge import Charge, Reservation, charge_of, reservation_of
 from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
@@ -29,7 +28,6 @@ from indistinct.ledger.verification import Verdict, check_end, verify
 
 __all__ = ["Ledger", "Standing", "Trial"]
 
-_LONGEST_KEY = 200
 _AT_A_TIME = 10_000
 
 
@@ -85,6 +83,7 @@ class Ledger:
         self._store = store
         self._anchor = Path(anchor) if anchor is not None else None
         self._group = Group(store, watch, self._committed)
+        self._bills = Bills()
         with store.reading() as reader:
             self.identity = check_end(reader)
             if self._anchor is not None:
@@ -151,7 +150,7 @@ class Ledger:
         """
         check_text("a budget", budget)
         check_text("a reason", reason)
-        self._group.run(Grant(budget, amount, reason, _parts(parts)))
+        self._group.run(Grant(budget, amount, reason, names_of_parts(parts)))
 
     def charge(
         self,
@@ -170,7 +169,7 @@ class Ledger:
         another `request` (bytes or anything that JSON can spell), cost or scope it is refused.
         """
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=True)
-        return charge_of(self._group, key, begin(self._group, operation).record)
+        return charge_of(self._group, key, self._group.run(operation))
 
     def reserve(
         self,
@@ -184,11 +183,11 @@ class Ledger:
     ) -> Reservation:
         """Deducts a charge that may still be given back, until it starts."""
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=False)
-        return Reservation(self._group, key, begin(self._group, operation).record)
+        return reservation_of(self._group, key, self._group.run(operation))
 
     def void(self, key: str, *, reason: str) -> None:
         """Gives back a charge that was reserved and never started."""
-        _check_key(key)
+        check_key(key)
         check_text("a reason", reason)
         self._group.run(Void(key, reason))
 
@@ -327,36 +326,6 @@ class Ledger:
         *,
         start: bool,
     ) -> Reserve:
-        _check_key(key)
-        asked = read_cost(cost)
-        for name, value in {"a dataset": dataset, "an analyst": analyst}.items():
-            if value is not None:
-                check_text(name, value)
-        chosen = _parts(parts)
-        told = [_request(request), asked.encoded, dataset, analyst, sorted(chosen)]
-        return Reserve(key, fingerprint(canonical(told).encode()), asked, dataset, analyst, chosen, start)
-
-
-def _check_key(key: object) -> None:
-    if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
-        raise InvalidParameter("a key", key, f"be printable text of at most {_LONGEST_KEY} characters")
-
-
-def _parts(parts: object) -> tuple[str, ...]:
-    """Names of parts, as they were given."""
-    if isinstance(parts, str) or not isinstance(parts, Iterable):
-        raise InvalidParameter("parts", parts, "be a sequence of names")
-    chosen = tuple(parts)
-    for part in chosen:
-        check_text("a part", part)
-    return chosen
-
-
-def _request(request: object) -> object:
-    if isinstance(request, bytes):
-        return {"bytes": fingerprint(request)}
-    try:
-        canonical(request)
-    except (TypeError, ValueError):
-        raise InvalidParameter("a request", type(request), "be bytes or a value of JSON") from None
-    return [request]
+        check_key(key)
+        bill, plain = self._bills.read(cost, dataset, analyst, parts)
+        return Reserve(key, plain if request is None else bill.request(request_of(request)), bill, start)

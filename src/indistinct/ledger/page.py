@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from indistinct.errors import LedgerUntrusted
 from indistinct.ledger.canonical import canonical, digest
-from indistinct.ledger.entries import Balance, ChargeRecord, Place, Row
+from indistinct.ledger.entries import Balance, ChargeRecord, Head, Place, Row
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.store import Reader, Session
 
@@ -84,19 +84,25 @@ class Page:
         charge: int | None = None,
         key: str | None = None,
         answer: bytes | None = None,
-    ) -> Row:
-        """The next row of the chain."""
-        self.changes += 1
+    ) -> int:
+        """The next row of the chain; returns its number."""
         told = {**body, "kind": kind, "time": self.time}
         if charge is not None:
             told["charge"] = charge
         if key is not None:
             told["key"] = key
-        text, number = canonical(told), self.next_number
-        row = Row(number, kind, charge, key, self.time, text, answer, digest(self._last.hash, number, text))
-        self.rows.append(row)
-        self._last = self._last._replace(number=number, hash=row.hash, time=self.time)
-        return row
+        return self.write(kind, canonical(told), charge=charge, key=key, answer=answer)
+
+    def write(
+        self, kind: str, text: str, *, charge: int | None = None, key: str | None = None, answer: bytes | None = None
+    ) -> int:
+        """The next row, of which the text is spelled already."""
+        self.changes += 1
+        number = self._last.number + 1
+        chained = digest(self._last.hash, number, text)
+        self.rows.append(Row(number, kind, charge, key, self.time, text, answer, chained))
+        self._last = Head(number, chained, self.time)
+        return number
 
     def flush(self, session: Session) -> None:
         """Writes everything."""

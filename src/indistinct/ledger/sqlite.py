@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ _SYNCHRONOUS = "FULL"
 _PATIENCE = 30_000  # milliseconds that a writer waits for the others
 _COLUMNS = "number, kind, charge, key, time, text, answer, hash"
 _HEAD = "SELECT number, hash, time FROM entry ORDER BY number DESC LIMIT 1"
-_APPEND = f"""
-    INSERT INTO entry ({_COLUMNS})
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, unhex(value ->> 6),
-           unhex(value ->> 7)
-    FROM json_each(?)
-"""  # noqa: S608  # constants
+_SIZES = (2, 8, 32, 128, 512)
+"""How many rows one statement takes: each of these is prepared once, and those it has too many are left empty."""
+_EMPTY = (None,) * 8
+_APPEND = {
+    size: f"INSERT INTO entry ({_COLUMNS}) SELECT * FROM (VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?)'] * size)}) "  # noqa: S608  # constants
+    "WHERE column1 IS NOT NULL"
+    for size in _SIZES
+}
 _CHARGES = """
     SELECT r.number, r.key, r.text, s.kind, a.kind, a.answer, a.text FROM entry r
     LEFT JOIN entry s ON s.charge = r.number AND s.kind IN ('start', 'void')
@@ -283,9 +286,11 @@ class SQLiteSession:
         return {Place(*row[:4]): Balance(*row[4:]) for row in self._connection.execute(query)}
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Writes rows at the end of the chain, in one statement: nothing else runs in between."""
-        spelled = [(*row[:6], row.answer.hex() if row.answer is not None else None, row.hash.hex()) for row in rows]
-        self._connection.execute(_APPEND, (json.dumps(spelled),))
+        """Writes rows at the end of the chain, as few statements as there can be: nothing else runs in between."""
+        for first in range(0, len(rows), _SIZES[-1]):
+            some = rows[first : first + _SIZES[-1]]
+            size = next(size for size in _SIZES if size >= len(some))
+            self._connection.execute(_APPEND[size], tuple(chain(*some, *[_EMPTY] * (size - len(some)))))
 
     def write(self, changes: Mapping[Place, tuple[Balance | None, Balance]]) -> None:
         """Replaces balances, each only if it is what it was and stays within its cap."""
