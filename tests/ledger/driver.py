@@ -163,7 +163,7 @@ def _check(address: str, told: list[list[Any]], counts: Counter[str], *, whole: 
             ledger.verify()
             with store.reading() as reader:
                 rows = list(reader.rows())
-            charged = sum(row.kind == "reserve" for row in rows) - sum(row.kind == "void" for row in rows)
+            charged = sum(row.kind in ("reserve", "charge") for row in rows) - sum(row.kind == "void" for row in rows)
             (standing,) = (each for each in ledger.standings() if each.account == "epsilon")
             assert standing.spent * 10**9 == charged, (standing.spent, charged)
             counts["rows"] = len(rows)

@@ -21,16 +21,24 @@ BALANCES = st.lists(
 )
 
 
-@given(COSTS, st.none() | NAMES, st.none() | NAMES, st.lists(NAMES), st.text(), st.integers(0), BALANCES)
-def test_a_reservation_is_spelled_canonically(
-    cost: object, dataset: str | None, analyst: str | None, parts: list[str], key: str, time: int, balances: list[Any]
+@given(COSTS, st.none() | NAMES, st.none() | NAMES, st.lists(NAMES), st.text(), st.integers(0), BALANCES, st.booleans())
+def test_a_deduction_is_spelled_canonically(
+    cost: object,
+    dataset: str | None,
+    analyst: str | None,
+    parts: list[str],
+    key: str,
+    time: int,
+    balances: list[Any],
+    start: bool,
 ) -> None:
     asked = read_cost(cost)
     bill = Bill.of(asked, dataset, analyst, tuple(parts))
     spelled = ",".join(map(canonical, balances))
-    assert bill.text(spelled, key, "00ff", time) == canonical(
+    kind = "charge" if start else "reserve"
+    assert bill.text(kind, spelled, key, "00ff", time) == canonical(
         {
-            "kind": "reserve",
+            "kind": kind,
             "key": key,
             "time": time,
             "request": "00ff",

@@ -1,6 +1,6 @@
 """What is asked to be charged, and of whom: checked once, and spelled once, however often it is asked for.
 
-The text of a reservation is what `canonical` makes of it, put together from pieces that were spelled before; only the
+The text of a row is what `canonical` makes of it, put together from pieces that were spelled before; only the
 key, the time and the sums are new each time.
 """
 
@@ -32,7 +32,7 @@ class Bill:
     analyst: str | None
     parts: tuple[str, ...]
     spelled: tuple[str, str, str, str]
-    """The text of a reservation before its balances, its key, and its request; and what a request is hashed with."""
+    """A row's text before its balances, its key, and its request; and what a request is hashed with."""
 
     @classmethod
     def of(cls, asked: Asked, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> Bill:
@@ -41,7 +41,7 @@ class Bill:
         pieces = (
             f'{{"analyst":{whose},"asked":{cost},"balances":[',
             f'],"dataset":{named},"key":',
-            f',"kind":"reserve","parts":{canonical(parts)},"request":"',
+            f'","parts":{canonical(parts)},"request":"',
             f",{cost},{named},{whose},{canonical(sorted(parts))}]",
         )
         return cls(asked, dataset, analyst, parts, pieces)
@@ -50,17 +50,17 @@ class Bill:
         """The fingerprint of a request for this, of which the caller's own part is spelled already."""
         return fingerprint(f"[{spelled}{self.spelled[3]}".encode())
 
-    def text(self, balances: str, key: str, request: str, time: int) -> str:
-        """The text of a reservation.
+    def text(self, kind: str, balances: str, key: str, request: str, time: int) -> str:
+        """The text of a row that deducts it.
 
         >>> bill = Bill.of(read_cost(PureDP("0.1")), None, "ann", ())
-        >>> bill.text("", "q", "00", 7) == canonical(
+        >>> bill.text("reserve", "", "q", "00", 7) == canonical(
         ...     {"kind": "reserve", "key": "q", "time": 7, "request": "00", "dataset": None, "analyst": "ann",
         ...      "parts": (), "asked": bill.asked.encoded, "balances": []})
         True
         """
         before, named, about, _ = self.spelled
-        return f'{before}{balances}{named}{canonical(key)}{about}{request}","time":{time}}}'
+        return f'{before}{balances}{named}{canonical(key)},"kind":"{kind}{about}{request}","time":{time}}}'
 
 
 class Bills:

@@ -15,7 +15,7 @@ from indistinct.ledger.bills import Bill
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.costs import Guarantees
-from indistinct.ledger.entries import Balance, ChargeRecord, Place
+from indistinct.ledger.entries import FORMAT, Balance, ChargeRecord, Place
 from indistinct.ledger.page import Page
 from indistinct.ledger.shelf import Due, Shelf, places_of
 
@@ -47,7 +47,7 @@ class Begin:
     def apply(self, page: Page) -> None:
         if page.next_number != 1:
             raise InvalidParameter("a ledger", self.identity, "be begun once")
-        page.append("ledger", {"ledger": self.identity, "format": 1})
+        page.append("ledger", {"ledger": self.identity, "format": FORMAT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,9 @@ class Reserve:
         if record is not None:
             return self._again(page, record)
         taken = self.deductions(page)
-        text = self.bill.text(_moved(page, taken), self.key, self.request, page.time)
-        number = page.write("reserve", text, key=self.key)
-        if self.start:
-            page.write("start", f'{{"charge":{number},"kind":"start","time":{page.time}}}', charge=number)
+        kind = "charge" if self.start else "reserve"
+        text = self.bill.text(kind, _moved(page, taken), self.key, self.request, page.time)
+        number = page.write(kind, text, key=self.key)
         record = ChargeRecord(number, self.request, text, "start" if self.start else "reserve")
         page.set_charge(self.key, record)
         return record

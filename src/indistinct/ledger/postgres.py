@@ -35,13 +35,14 @@ _APPEND = f"""
                          %s::bytea[])
 """  # noqa: S608  # constants
 _CHARGES = """
-    SELECT r.number, r.key, r.text, s.kind, a.kind, a.answer, a.text FROM indistinct_ledger.entry r
+    SELECT r.number, r.key, r.kind, r.text, s.kind, a.kind, a.answer, a.text FROM indistinct_ledger.entry r
     LEFT JOIN indistinct_ledger.entry s ON s.charge = r.number AND s.kind IN ('start', 'void')
     LEFT JOIN indistinct_ledger.entry a ON a.charge = r.number AND a.kind IN ('release', 'fail')
 """
 _BY_KEY = _CHARGES + "WHERE r.key = ANY(%s)"
 _UNFINISHED = (
-    _CHARGES + "WHERE r.kind = 'reserve' AND a.kind IS NULL AND s.kind IS DISTINCT FROM 'void' ORDER BY r.number"
+    _CHARGES
+    + "WHERE r.kind IN ('reserve', 'charge') AND a.kind IS NULL AND s.kind IS DISTINCT FROM 'void' ORDER BY r.number"
 )
 _AT = "budget = %s AND part = %s AND period = %s AND account = %s"
 _MOVE = f"""

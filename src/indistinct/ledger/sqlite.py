@@ -32,7 +32,7 @@ _SYNCHRONOUS = "FULL"
 _PATIENCE = 30_000  # milliseconds that a writer waits for the others
 _COLUMNS = "number, kind, charge, key, time, text, answer, hash"
 _HEAD = "SELECT number, hash, time FROM entry ORDER BY number DESC LIMIT 1"
-_SIZES = (2, 8, 32, 128, 512)
+_SIZES = (1, 4, 16, 64, 256)
 """How many rows one statement takes: each of these is prepared once, and those it has too many are left empty."""
 _EMPTY = (None,) * 8
 _APPEND = {
@@ -41,12 +41,14 @@ _APPEND = {
     for size in _SIZES
 }
 _CHARGES = """
-    SELECT r.number, r.key, r.text, s.kind, a.kind, a.answer, a.text FROM entry r
+    SELECT r.number, r.key, r.kind, r.text, s.kind, a.kind, a.answer, a.text FROM entry r
     LEFT JOIN entry s ON s.charge = r.number AND s.kind IN ('start', 'void')
     LEFT JOIN entry a ON a.charge = r.number AND a.kind IN ('release', 'fail')
 """
 _BY_KEY = _CHARGES + "WHERE r.key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants
-_UNFINISHED = _CHARGES + "WHERE r.kind = 'reserve' AND a.kind IS NULL AND s.kind IS NOT 'void' ORDER BY r.number"
+_UNFINISHED = (
+    _CHARGES + "WHERE r.kind IN ('reserve', 'charge') AND a.kind IS NULL AND s.kind IS NOT 'void' ORDER BY r.number"
+)
 _AT = "budget = ? AND part = ? AND period = ? AND account = ?"
 _MOVE = f"""
     UPDATE balance SET cap = cap + ?, spent = spent + ?, entry = ?

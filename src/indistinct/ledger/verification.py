@@ -14,7 +14,7 @@ from indistinct.errors import InvalidParameter, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import GENESIS, digest, fingerprint
-from indistinct.ledger.entries import START, Balance, Head, Place, Row
+from indistinct.ledger.entries import FORMAT, START, Balance, Head, Place, Row
 from indistinct.ledger.store import Reader, Store
 
 __all__ = ["Verdict", "check_end", "verify"]
@@ -70,7 +70,7 @@ class _Replay:
     def _follow(self, row: Row, body: dict[str, Any]) -> None:
         match row.kind:
             case "ledger":
-                if row.number != 1 or body["format"] != 1:
+                if row.number != 1 or body["format"] != FORMAT:
                     _wrong(row.number, "begins a ledger where none can begin")
                 self.ledger = body["ledger"]
             case "budget":
@@ -81,13 +81,13 @@ class _Replay:
                     if units <= 0 or (before.cap + units, before.spent) != (cap, spent):
                         _wrong(row.number, "grants something else than it says")
                     self.balances[Place(*place)] = Balance(cap, spent, row.number)
-            case "reserve":
+            case "reserve" | "charge":
                 for *place, units, cap, spent in body["balances"]:
                     before = self._before(row.number, Place(*place))
                     if units <= 0 or before.cap != cap or before.spent + units != spent or spent > cap:
                         _wrong(row.number, "spends more than there was, or something else than it says")
                     self.balances[Place(*place)] = Balance(cap, spent, row.number)
-                self.states[row.number] = "reserve"
+                self.states[row.number] = "reserve" if row.kind == "reserve" else "start"
                 self.taken[row.number] = body["balances"]
             case _:
                 self._settle(row, body)
@@ -142,7 +142,7 @@ def verify(store: Store, anchor: Anchor | None = None) -> Verdict:
     with store.reading() as reader:
         for row in _read(reader, replay):
             replay.add(row)
-            charges += row.kind == "reserve"
+            charges += row.kind in ("reserve", "charge")
         if not replay.ledger:
             _wrong(1, "is missing")
         for place, balance in (found := reader.balances()).items():
