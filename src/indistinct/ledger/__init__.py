@@ -2,6 +2,7 @@
 
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
+from indistinct.ledger.bundle import Charges
 from indistinct.ledger.charge import Charge, Reservation
 from indistinct.ledger.entries import ChargeRecord, Row
 from indistinct.ledger.ledger import Ledger, Standing, Trial
@@ -13,6 +14,7 @@ __all__ = [
     "Budget",
     "Charge",
     "ChargeRecord",
+    "Charges",
     "Ledger",
     "Receipt",
     "Reservation",

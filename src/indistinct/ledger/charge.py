@@ -62,7 +62,7 @@ class Charge:
         and anything else as JSON, so that 0, None and negative numbers are answers like all others.
         """
         if not self.answered:
-            content, form = _spelled(answer)
+            content, form = spelled_answer(answer)
             self._settle(self._group.run(Release(self.key, content, form)))
         return self.answer
 
@@ -77,7 +77,7 @@ class Charge:
                 raise LedgerError(f"The charge {self.key!r} was left without an answer: seal one. It stays charged.")
             return
         error.__context__ = error.__cause__ = None  # what went wrong in the block may tell of the data
-        if self.answered or not _tells(error, traceback):
+        if self.answered or not tells(error, traceback):
             return
         del error, traceback, kind
         try:
@@ -86,11 +86,20 @@ class Charge:
             failure.__context__ = None
             raise
 
-    def _settle(self, record: object) -> None:
+    @property
+    def failed(self) -> bool:
+        """Whether its outcome is that no answer will come."""
+        return self._record.state == "fail"
+
+    def settle(self, record: object) -> None:
+        """Takes what has become of the charge in the ledger."""
         if not isinstance(record, ChargeRecord):
             raise TypeError(record)
         self._record = _unharmed(record)
-        if record.state == "fail":
+
+    def _settle(self, record: object) -> None:
+        self.settle(record)
+        if self.failed:
             raise AnswerFailed
 
 
@@ -136,7 +145,7 @@ def _unharmed(record: ChargeRecord) -> ChargeRecord:
     return record
 
 
-def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
+def tells(error: BaseException, traceback: TracebackType | None) -> bool:
     """Whether an error may carry what the block has read: all but the ledger's own, and interruptions without words."""
     if isinstance(error, LedgerError):
         while traceback is not None and traceback.tb_next is not None:
@@ -145,7 +154,8 @@ def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
     return isinstance(error, Exception | BaseExceptionGroup) or bool(error.args)
 
 
-def _spelled(answer: object) -> tuple[bytes, str]:
+def spelled_answer(answer: object) -> tuple[bytes, str]:
+    """An answer as it is stored, and how it is spelled."""
     if isinstance(answer, bytes):
         content, form = answer, "bytes"
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,10 +15,11 @@ from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailabl
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.bills import Bills, check_key, check_text, names_of_parts, request_of
 from indistinct.ledger.budgets import Budget
+from indistinct.ledger.bundle import Charges
 from indistinct.ledger.charge import Charge, Reservation, charge_of, reservation_of
 from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
-from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
+from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
 from indistinct.ledger.promises import promise
 from indistinct.ledger.receipts import Receipt, receipt_of
@@ -170,6 +171,33 @@ class Ledger:
         """
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=True)
         return charge_of(self._group, key, self._group.run(operation))
+
+    def charge_many(
+        self,
+        costs: Mapping[str, object],
+        *,
+        requests: Mapping[str, object] | None = None,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        parts: Sequence[str] = (),
+    ) -> Charges:
+        """Charges many costs, by their keys, with one durable commit: all of them, or none and raises.
+
+        Each is a charge of its own, as `charge` makes it with the same key, cost and request, and in the order of
+        `costs`; the first that does not fit, or that `charge` would refuse for another reason, refuses all.
+        """
+        told = requests or {}
+        for key in told:
+            if key not in costs:
+                raise InvalidParameter("a request's key", key, "be one of those that are charged")
+        asked = tuple(
+            self._reserve(cost, key, told.get(key), dataset, analyst, parts, start=True) for key, cost in costs.items()
+        )
+        records = self._group.run(Together(asked)) if asked else []
+        if not isinstance(records, list):
+            raise TypeError(records)
+        found = zip(costs, records, strict=True)
+        return Charges(self._group, {key: charge_of(self._group, key, record) for key, record in found})
 
     def reserve(
         self,

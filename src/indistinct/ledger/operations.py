@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from indistinct.composition.filters import DeclaredPlan
-from indistinct.errors import BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
+from indistinct.errors import AnswerFailed, BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
 from indistinct.ledger.bills import Bill
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import canonical, fingerprint
@@ -19,7 +19,7 @@ from indistinct.ledger.entries import FORMAT, Balance, ChargeRecord, Place
 from indistinct.ledger.page import Page
 from indistinct.ledger.shelf import Due, Shelf, places_of
 
-__all__ = ["Add", "Begin", "Fail", "Grant", "Operation", "Release", "Reserve", "Start", "Void"]
+__all__ = ["Add", "Begin", "Fail", "Grant", "Operation", "Release", "Reserve", "Start", "Together", "Void"]
 
 
 class Operation(Protocol):
@@ -120,10 +120,13 @@ class Reserve:
         return record
 
     def _again(self, page: Page, record: ChargeRecord) -> ChargeRecord:
+        """The charge that there is already."""
         if record.request != self.request:
             raise KeyReused(f"The key {self.key!r} belongs to another request: take a new key for a new question.")
         if record.state == "void":
             raise KeyReused(f"The key {self.key!r} belongs to a charge that was given back: take a new key.")
+        if record.state == "fail" and self.start:
+            raise AnswerFailed
         return _started(page, self.key, record) if self.start and record.state == "reserve" else record
 
     def deductions(self, page: Page) -> list[Taken]:
@@ -203,6 +206,19 @@ class Fail:
         record = record._replace(state="fail")
         page.set_charge(self.key, record)
         return record
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several operations, all of them or none: the first that is refused refuses all."""
+
+    operations: tuple[Operation, ...]
+    key: str = ""
+
+    def apply(self, page: Page) -> list[object]:
+        page.look_up(operation.key for operation in self.operations)
+        with page.whole():
+            return [operation.apply(page) for operation in self.operations]
 
 
 def _known(page: Page, key: str) -> ChargeRecord:

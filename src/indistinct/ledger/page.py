@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from indistinct.errors import LedgerUntrusted
@@ -35,7 +36,7 @@ class Page:
 
     def look_up(self, keys: Iterable[str]) -> None:
         """Reads the charges of several keys at once."""
-        wanted = list(dict.fromkeys(keys))
+        wanted = [key for key in dict.fromkeys(keys) if key not in self._charges]
         if wanted:
             self._charges.update(dict.fromkeys(wanted))
             self._charges.update(self._session.charges(wanted))
@@ -75,6 +76,19 @@ class Page:
         """What the charge of a key has become."""
         self.changes += 1
         self._charges[key] = record
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What fails within leaves no trace on the page."""
+        before = self.shelf, self._last, self.changes, len(self.rows)
+        kept = dict(self._before), dict(self._balances), dict(self._charges)
+        try:
+            yield
+        except BaseException:
+            self.shelf, self._last, self.changes, written = before
+            self._before, self._balances, self._charges = kept
+            del self.rows[written:]
+            raise
 
     def append(
         self,
