@@ -11,18 +11,20 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import resources
 from typing import Any
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted, MissingExtra
 from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
 from indistinct.ledger.store import check_process
+from indistinct.ledger.tables import scripts
 
 try:
     import psycopg
     from psycopg.pq import TransactionStatus
 except ImportError:
     raise MissingExtra("a ledger in PostgreSQL", "postgres") from None
+
+from indistinct.ledger.postgres_tables import altered  # it needs psycopg too
 
 __all__ = ["PostgresStore"]
 
@@ -127,6 +129,16 @@ class PostgresStore:
         """PostgreSQL checks its pages as it reads them."""
         return iter(())
 
+    def alterations(self) -> Iterator[str]:
+        """In what the tables are not those that the migrations make; compared in a transaction that is rolled back."""
+        self._check()
+        try:
+            with _told():
+                self._connection.execute("BEGIN")
+                yield from altered(self._connection)
+        finally:
+            self.undo()
+
     def close(self) -> None:
         """Ends the connection, in the process that has begun it."""
         self.broken = True
@@ -181,11 +193,10 @@ class PostgresStore:
         return str(row[0]) if row else ""
 
     def _migrate(self) -> None:
-        folder = resources.files("indistinct.ledger") / "migrations" / "postgres"
         try:
             with self._connection.transaction():
-                for script in sorted(folder.iterdir(), key=lambda each: each.name):
-                    self._connection.execute(script.read_text(encoding="utf-8").encode())
+                for script in scripts("postgres"):
+                    self._connection.execute(script.encode())
         except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):  # somebody was quicker
             raise LedgerUnavailable(_EXISTS) from None
 

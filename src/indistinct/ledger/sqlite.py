@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib import resources
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import apsw
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
 from indistinct.ledger.store import check_process
+from indistinct.ledger.tables import Made, alterations, described, scripts
 
 __all__ = ["APPLICATION", "SQLiteStore"]
 
@@ -142,6 +142,15 @@ class SQLiteStore:
         except apsw.Error as error:
             yield str(error)
 
+    def alterations(self) -> Iterator[str]:
+        """In what the tables, indexes and triggers are not those that the migrations make."""
+        self._check()
+        fresh = apsw.Connection(":memory:")
+        for script in scripts("sqlite"):
+            fresh.execute(script)
+        with _told(self.path):
+            yield from alterations(_tables(self._connection), _tables(fresh))
+
     def close(self) -> None:
         """Closes the file, in the process that has opened it; what was committed is in it."""
         self.broken = True
@@ -179,10 +188,9 @@ class SQLiteStore:
             self._migrate()
 
     def _migrate(self) -> None:
-        folder = resources.files("indistinct.ledger") / "migrations" / "sqlite"
         with self._connection:
-            for script in sorted(folder.iterdir(), key=lambda each: each.name):
-                self._connection.execute(script.read_text(encoding="utf-8"))
+            for script in scripts("sqlite"):
+                self._connection.execute(script)
             self._connection.pragma("application_id", APPLICATION)
             self._connection.pragma("user_version", FORMAT)
         folder_of_file = os.open(self.path.parent, os.O_RDONLY)
@@ -312,6 +320,12 @@ def _sound(row: tuple[Any, ...]) -> Row:
     if not (isinstance(text, str) and isinstance(chained, bytes) and isinstance(answer, bytes | None)):
         raise LedgerUntrusted(f"Row {number} is no row of a ledger.", number)
     return Row(*row)
+
+
+def _tables(connection: apsw.Connection) -> Made:
+    """What there is, as it was written; what the planner gathers for itself is left out."""
+    query = "SELECT type, name, coalesce(sql, tbl_name) FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
+    return described((kind, name, definition) for kind, name, definition in connection.execute(query))
 
 
 def _real(path: str) -> Path:

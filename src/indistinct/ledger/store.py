@@ -71,6 +71,9 @@ class Store(Protocol):
     def defects(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 
+    def alterations(self) -> Iterator[str]:
+        """In what its tables, indexes and triggers are not those that the migrations make."""
+
     def undo(self) -> None:
         """Takes back what an interruption has left open; nothing if all was ended."""
 

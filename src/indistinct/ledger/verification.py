@@ -1,4 +1,4 @@
-"""Whether a ledger is what was written: every row, every balance, from the first charge on.
+"""Whether a ledger is what was written: every row, every balance, from the first charge on, and what guards them.
 
 Nothing is taken from the code that writes: the rules are stated here a second time. A wrong row is named by its
 number, the first of them if there are several.
@@ -20,6 +20,7 @@ from indistinct.ledger.store import Reader, Store
 __all__ = ["Verdict", "check_end", "verify"]
 
 _TAIL = 1000
+_MOST_TOLD = 5
 _FOLLOWS = {"reserve": {"start", "void"}, "start": {"release", "fail"}}
 
 
@@ -153,6 +154,10 @@ def verify(store: Store, anchor: Anchor | None = None) -> Verdict:
                 _wrong(balance.row, f"has lost its balance of {place.budget!r}")
         if anchor is not None:
             anchor.check(replay.ledger, reader)
+    altered = list(store.alterations())
+    if altered:
+        told = ", ".join(altered[:_MOST_TOLD]) + (", ..." if len(altered) > _MOST_TOLD else "")
+        raise LedgerUntrusted(f"The tables of the ledger are not as they were made: {told}.")
     for defect in store.defects():
         raise LedgerUntrusted(f"The database finds its files damaged: {defect}")
     return Verdict(replay.last.number, charges, Anchor.at(replay.ledger, replay.last))
