@@ -129,7 +129,7 @@ STATEMENTS = {
     f"ALTER TABLE {SCHEMA}.entry ADD more INTEGER": "the column 'entry.more' is none of a ledger's",
     f"ALTER TABLE {SCHEMA}.balance SET UNLOGGED": "the table 'balance' was changed",
     f"ALTER TABLE {SCHEMA}.entry ENABLE ROW LEVEL SECURITY": "the table 'entry' was changed",
-    f"CREATE TABLE {SCHEMA}.more () INHERITS ({SCHEMA}.entry)": "the table 'entry' was changed",
+    f"CREATE TABLE {SCHEMA}.more () INHERITS ({SCHEMA}.entry)": "the constraint 'entry_check' was changed",
     f"CREATE RULE more AS ON UPDATE TO {SCHEMA}.balance DO INSTEAD NOTHING": "the rule 'more' is none of a ledger's",
     f"CREATE OR REPLACE FUNCTION {SCHEMA}.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'": (
         "the function 'refuse' was changed"

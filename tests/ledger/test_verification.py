@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +42,11 @@ def path(tmp_path: Path) -> Path:
     return made
 
 
+def mark_of(path: Path) -> Path:
+    """The file beside it, which tells of lost charges; see test_marks.py."""
+    return path.with_name(f"{path.name}-mark")
+
+
 def tampered(path: Path, *statements: str) -> None:
     """What somebody does who knows SQL and owns the file."""
     connection = apsw.Connection(str(path))
@@ -48,6 +55,7 @@ def tampered(path: Path, *statements: str) -> None:
     for statement in statements:
         connection.execute(statement)
     connection.close()
+    mark_of(path).unlink()
 
 
 def found(path: Path, anchor: Anchor | None = None) -> LedgerUntrusted:
@@ -117,6 +125,7 @@ def test_only_an_anchor_knows_of_a_whole_ledger_that_is_older(path: Path, tmp_pa
         fill(ledger, FILLED, 3)
         anchor = ledger.anchor
     shutil.copy(copy, path)
+    mark_of(path).unlink()
     with Ledger.open(path) as restored:
         restored.verify()  # whole in itself
         with pytest.raises(LedgerUntrusted, match="ends at row 102, but was at row 109"):
@@ -139,6 +148,7 @@ def test_an_anchor_that_is_kept_follows_every_commit_and_guards_the_opening(path
         ledger.verify(Anchor.load(kept))
     Ledger.open(path, anchor=kept).close()
     shutil.copy(copy, path)
+    mark_of(path).unlink()
     with pytest.raises(LedgerUntrusted, match="an older copy was restored"):
         Ledger.open(path, anchor=kept)
     other = tmp_path / "other.ledger"
@@ -314,6 +324,25 @@ def test_an_anchor_never_goes_back_and_is_needed_before_anything_is_done(path: P
         ledger.anchor.keep(kept)
         early.keep(kept)
         assert Anchor.load(kept) == ledger.anchor
+
+
+def test_without_a_unix_no_anchor_follows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no `fcntl`, all else works, and the refusal comes before anything is made or charged."""
+    without = (
+        "import sys; sys.modules['fcntl'] = None; from indistinct.ledger import anchors; assert anchors.fcntl is None"
+    )
+    subprocess.run([sys.executable, "-c", without], check=True)
+    monkeypatch.setattr("indistinct.ledger.anchors.fcntl", None)
+    refused = "An anchor that follows a ledger needs the file locks of a Unix"
+    for ask in (Ledger.open, Ledger.create):
+        with pytest.raises(LedgerUnavailable, match=refused):
+            ask(path if ask == Ledger.open else tmp_path / "new.ledger", anchor=tmp_path / "anchor")
+    assert not (tmp_path / "new.ledger").exists()
+    with Ledger.open(path) as ledger:
+        with pytest.raises(LedgerUnavailable, match=refused):
+            ledger.anchor.keep(tmp_path / "anchor")
+        assert ledger.verify(Anchor.parse(str(ledger.anchor))).charges == FILLED
+    assert not (tmp_path / "anchor").exists()
 
 
 @pytest.mark.parametrize("number", ["-1", "0", "true", "1" * 26, "9" * 5000])

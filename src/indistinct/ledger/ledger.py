@@ -19,6 +19,7 @@ from indistinct.ledger.bundle import Charges
 from indistinct.ledger.charge import Charge, Reservation, charge_of, reservation_of
 from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
+from indistinct.ledger.marks import Mark
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
 from indistinct.ledger.promises import promise
@@ -85,8 +86,10 @@ class Ledger:
         self._anchor = Path(anchor) if anchor is not None else None
         self._group = Group(store, watch, self._committed)
         self._bills = Bills()
+        self._mark = Mark(store.mark)
         with store.reading() as reader:
             self.identity = check_end(reader)
+            self._mark.check(self.identity, reader)
             if self._anchor is not None:
                 Anchor.prepare(self._anchor)
                 kept = Anchor.load(self._anchor)
@@ -99,6 +102,7 @@ class Ledger:
                     kept.check(self.identity, reader)
             self._group.shelf = Shelf.read(reader)
             self._head = reader.head()
+        self._mark.keep(self.anchor)
 
     @classmethod
     def create(cls, address: str | Path, *budgets: Budget, anchor: str | Path | None = None) -> Ledger:
@@ -324,6 +328,7 @@ class Ledger:
 
     def close(self) -> None:
         """Ends all use in this process; everything is in the database already."""
+        self._mark.close()
         try:
             with self._group.alone():
                 self._store.close()
@@ -340,8 +345,9 @@ class Ledger:
 
     def _committed(self, head: Head) -> None:
         self._head = head
+        self._mark.keep(self.anchor)
         if self._anchor is not None:
-            Anchor.at(self.identity, head).keep(self._anchor)
+            self.anchor.keep(self._anchor)
 
     def _reserve(
         self,

@@ -66,6 +66,7 @@ class PostgresStore:
 
     def __init__(self, address: str, *, create: bool = False) -> None:
         self.broken = False
+        self.mark = None
         self._process = os.getpid()
         self._astray = False
         with _told():

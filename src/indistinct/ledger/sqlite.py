@@ -66,6 +66,7 @@ class SQLiteStore:
     def __init__(self, path: str, *, create: bool = False, vfs: str | None = None, exclusive: bool = False) -> None:
         _check_library(apsw.sqlite_lib_version())
         self.path = _real(path)
+        self.mark = self.path.with_name(f"{self.path.name}-mark")
         self.broken = False
         self._process = os.getpid()
         if create:
@@ -162,6 +163,7 @@ class SQLiteStore:
     def _make_file(self) -> None:
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            self.mark.unlink(missing_ok=True)  # of one that was here before
         except FileExistsError:
             raise LedgerUnavailable(
                 f"There is a file at {str(self.path)!r} already; a ledger never replaces one."

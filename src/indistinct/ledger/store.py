@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from indistinct.errors import LedgerUnavailable
@@ -79,6 +80,10 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Ends all use."""
+
+    @property
+    def mark(self) -> Path | None:
+        """Where to keep how far it has come, if it lives in files that can be lost one by one."""
 
     @property
     def broken(self) -> bool:
