@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 import tempfile
 import threading
 import time
@@ -11,7 +9,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -24,10 +21,9 @@ from indistinct.ledger import Budget, ChargeRecord, Ledger
 from indistinct.ledger.bills import Bill
 from indistinct.ledger.charge import Charge
 from indistinct.ledger.costs import Amounts
-from indistinct.ledger.group import Group, _Ticket
+from indistinct.ledger.group import _Ticket
 from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Void
 from indistinct.ledger.page import Page
-from indistinct.ledger.sqlite import SQLiteStore
 from tests.ledger.counts import count
 
 KEYS = st.sampled_from("abc")
@@ -93,67 +89,6 @@ def test_a_charge_that_was_sealed_is_shown_whole() -> None:
         assert isinstance(found, ChargeRecord)
         assert found.seal
         assert ledger.charge("0.1", key="q").answer == 7
-
-
-def lines_of(function: Any) -> list[tuple[CodeType, int]]:
-    """Every line at which an interruption may come; a signal is never handled at a mere `try`."""
-    code = inspect.unwrap(function).__code__
-    source, first = inspect.getsourcelines(code)
-    lines = {line for *_, line in code.co_lines() if line and line > first}
-    return [(code, line) for line in sorted(lines) if source[line - first].strip() != "try:"]
-
-
-PLACES = [place for each in (Group._lead, Group._commit, Group._write) for place in lines_of(each)]  # noqa: SLF001
-PLACES += lines_of(SQLiteStore.session) + lines_of(SQLiteStore.undo)
-PLACES += [place for place in lines_of(Group.run) if place[1] > Group.run.__code__.co_firstlineno + 4]
-
-
-def interrupted_at(code: CodeType, line: int, work: Callable[[], object]) -> bool:
-    """Whether the work came by there; it was interrupted as it first did."""
-    come = False
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal come
-        if event == "line" and not come and frame.f_code is code and frame.f_lineno == line:
-            come = True
-            raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        work()
-    except (KeyboardInterrupt, LedgerUnavailable):
-        pass
-    finally:
-        sys.settrace(None)
-    return come
-
-
-def test_an_interruption_anywhere_strands_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault that this was written for: a leader that was interrupted left all others waiting for ever."""
-    monkeypatch.setattr("indistinct.ledger.sqlite._PATIENCE", 2000)
-    came = 0
-    for number, (code, line) in enumerate(PLACES):
-        path = tmp_path / str(number)
-        with Ledger.create(path, Budget("hr", BasicRule(1, 0))) as ledger:
-            came += interrupted_at(code, line, lambda ledger=ledger: ledger.charge("1e-9", key="a"))  # type: ignore[misc]
-            with Ledger.open(path) as other:  # no lock is left behind
-                other.charge("1e-9", key="other")
-            ended: list[object] = []
-
-            def later(ledger: Ledger = ledger, ended: list[object] = ended) -> None:
-                try:
-                    ended.append(ledger.charge("1e-9", key="a").number)
-                except LedgerUnavailable as error:
-                    ended.append(error)
-
-            thread = threading.Thread(target=later, daemon=True)
-            thread.start()
-            thread.join(5)
-            assert ended, f"{code.co_qualname}, line {line}"
-        with Ledger.open(path) as again:
-            assert again.verify().charges in (1, 2)
-    assert came > 30
 
 
 def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:

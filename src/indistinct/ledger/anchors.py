@@ -122,8 +122,8 @@ def _locked(path: Path) -> Iterator[None]:
     """Lets one process at a time write an anchor; the file beside it that is locked is all that is needed to."""
     if fcntl is None:
         raise LedgerUnavailable(
-            "An anchor that follows a ledger needs the file locks of a Unix: open the ledger without one, and keep what "
-            "'indistinct ledger verify' prints."
+            "An anchor that follows a ledger needs the file locks of a Unix: open the ledger without one, and keep "
+            "what 'indistinct ledger verify' prints."
         )
     try:
         with path.with_name(f".{path.name}.lock").open("w") as lock:

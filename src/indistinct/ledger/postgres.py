@@ -53,6 +53,7 @@ _MOVE = f"""
 """  # noqa: S608  # constants
 _CREATED = "INSERT INTO indistinct_ledger.balance VALUES (%s, %s, %s, %s, %s, %s, %s)"
 
+_PATIENCE = 30_000  # milliseconds that a writer waits for the others
 _EXISTS = "There is a ledger in this database already; a ledger never replaces one."
 
 _NO_TRANSACTION = "25P01"
@@ -124,7 +125,7 @@ class PostgresStore:
             if self._connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
                 self._connection.execute("ROLLBACK")
         if self._connection.info.transaction_status != TransactionStatus.IDLE:
-            self.broken = True
+            self.close()  # in the midst of a statement: the server takes back what was not committed
 
     def defects(self) -> Iterator[str]:
         """PostgreSQL checks its pages as it reads them."""
@@ -174,7 +175,7 @@ class PostgresStore:
             raise LedgerUntrusted("The server runs with fsync off, so it may lose charges: set fsync to on.")
         self._connection.execute("SET synchronous_commit = on")
         self._connection.execute("SET default_transaction_isolation = 'read committed'")
-        self._connection.execute("SET lock_timeout = '30s'")
+        self._connection.execute(f"SET lock_timeout = {_PATIENCE}")
         exists = self._connection.execute("SELECT to_regnamespace('indistinct_ledger') IS NOT NULL").fetchone()
         if create:
             if exists == (True,):
