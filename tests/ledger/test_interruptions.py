@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import linecache
 import random
 import sys
 import threading
@@ -25,17 +26,28 @@ UNIT = "1e-9"
 
 
 class Interruption:
-    """Raises at one of the lines that are run, wherever they are: in ours, in `contextlib`, in psycopg."""
+    """Raises at one of the lines that are run, wherever they are: in ours, in `contextlib`, in psycopg.
+
+    The end of a `with` block is told as its first line once more. The interpreter handles no signal between there and
+    the block's own exit (it does so as calls return, as functions begin, and as loops go round), so nor do we.
+    """
 
     def __init__(self, at: int, kind: type[BaseException], *, armed: bool = True) -> None:
         self.left = at
         self.kind = kind
         self.armed = armed
         self.seen = 0
+        self.entered: set[tuple[FrameType, int]] = set()
 
     def trace(self, frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code.co_filename == __file__:
             return self.trace
+        if event == "line":
+            place = frame, frame.f_lineno
+            if place in self.entered:
+                return self.trace
+            if linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
+                self.entered.add(place)
         if event == "line" and self.armed:
             self.seen += 1
             self.left -= 1
@@ -56,6 +68,7 @@ class Interruption:
             pass
         finally:
             sys.settrace(None)
+            self.entered.clear()
 
 
 class Callers:
@@ -117,7 +130,7 @@ def test_an_interruption_at_any_line_takes_nothing_with_it(new_address: NewAddre
     ledger = Ledger.create(address, Budget("hr", BasicRule(1, 0)))
     whole = Interruption(0, KeyboardInterrupt)
     whole.during(lambda: ledger.charge(UNIT, key="all lines"))
-    step = max(1, whole.seen // count(60, 10**9))
+    step = max(1, whole.seen // count(40, 10**9))
     came = 0
     for at in range(1 + random.Random(3).randrange(step), whole.seen + 1, step):  # noqa: S311  # test data
         interruption = Interruption(at, SystemExit if at % 2 else KeyboardInterrupt)
@@ -136,7 +149,7 @@ def test_an_interruption_at_any_line_takes_nothing_with_it(new_address: NewAddre
     with Ledger.open(address) as again:
         spent = sum(each.spent for each in again.standings())
         assert spent * 10**9 == again.verify().charges - 1  # each was charged once; one is for nothing
-    assert came >= min(50, whole.seen // 2)
+    assert came >= min(35, whole.seen // 2)
     tell(f"interrupted at {came:,} of {whole.seen:,} lines on {address[:10]}...: nobody left, nothing lost")
 
 
@@ -147,10 +160,9 @@ def test_a_second_interruption_while_the_first_is_dealt_with_strands_nobody(
     """Two who share the commit and one who comes later are let go, whichever line of the cleaning up is interrupted."""
     address = new_address()
     ledger = Ledger.create(address, Budget("hr", BasicRule(1, 0)))
-    came = rounds = 0
+    came = 0
     at, ended = 1, dict[str, object]()
     while True:
-        rounds += 1
         second = Interruption(at, KeyboardInterrupt if at % 2 else SystemExit, armed=False)
 
         def interrupt(step: str, second: Interruption = second, at: int = at) -> None:
@@ -184,10 +196,10 @@ def test_a_second_interruption_while_the_first_is_dealt_with_strands_nobody(
         ledger = usable(ledger, address)
         if second.armed and not second.came:  # past the last line
             break
-        at += 1 if count(0, 1) else max(1, at // 6)
+        at += 1
     ledger.close()
     told(address, ended)
-    assert came > 10
+    assert came > 5
     tell(f"a second interruption after {first!r} at {came:,} lines on {address[:10]}...: nobody left")
 
 
