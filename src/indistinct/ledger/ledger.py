@@ -5,59 +5,30 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailable, LedgerUntrusted
+from indistinct.errors import InvalidParameter, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.bills import Bills, check_key, check_text, names_of_parts, request_of
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.bundle import Charges
 from indistinct.ledger.charge import Charge, Reservation, charge_of, reservation_of
-from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
+from indistinct.ledger.entries import ChargeRecord, Head, Row
 from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.marks import Mark
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
-from indistinct.ledger.promises import promise
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
+from indistinct.ledger.standings import Standing, Trial, promised_by, standings_of, tried_out
 from indistinct.ledger.store import Store, open_store
 from indistinct.ledger.verification import Verdict, check_end, verify
 
-__all__ = ["Ledger", "Standing", "Trial"]
+__all__ = ["Ledger"]
 
 _AT_A_TIME = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a budget has in one place: exact amounts of its currency, or numbers of slots."""
-
-    budget: Budget
-    part: str
-    period: int
-    account: str
-    cap: Fraction
-    spent: Fraction
-
-    @property
-    def left(self) -> Fraction:
-        """What may still be spent."""
-        return self.cap - self.spent
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a charge would cost, and how often it would fit now; nothing was charged."""
-
-    costs: tuple[tuple[str, str, Fraction], ...]
-    """Budget, account and amount."""
-    times: int | None
-    """None for what costs nothing."""
 
 
 class Ledger:
@@ -231,38 +202,12 @@ class Ledger:
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
-            balances, shelf = reader.balances(), Shelf.read(reader)
-        latest: dict[str, int] = {}
-        for place in balances:
-            latest[place.budget] = max(place.period, latest.get(place.budget, 0))
-        found = []
-        for budget in shelf.budgets.values():
-            for part in budget.parts or ("",):
-                for account, cap in budget.caps.items():
-                    place = Place(budget.name, part, latest.get(budget.name, 0), account)
-                    now = balances.get(place)
-                    one = budget.units_of(account)
-                    amounts = (Fraction(now.cap if now else cap, one), Fraction(now.spent if now else 0, one))
-                    found.append(Standing(budget, part, place.period, account, *amounts))
-        return found
+            return standings_of(reader)
 
     def promise(self, budget: str) -> str:
         """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
         with self._group.alone(), self._store.reading() as reader:
-            granted: dict[tuple[str, str], Fraction] = {}
-            for place, now in reader.balances().items():
-                if place.budget == budget:
-                    cap = Fraction(now.cap, self._group.shelf.refreshed(reader).named(budget).units_of(place.account))
-                    granted[place.part, place.account] = max(cap, granted.get((place.part, place.account), cap))
-        found = [each for each in self.standings() if each.budget.name == budget]
-        caps: dict[str, dict[str, Fraction]] = {}
-        for each in found:
-            caps.setdefault(each.part, {})[each.account] = max(
-                each.cap, granted.get((each.part, each.account), each.cap)
-            )
-        if not found:
-            raise InvalidParameter("a budget", budget, "be one of the ledger's")
-        return promise(found[0].budget, caps)
+            return promised_by(reader, budget)
 
     def try_out(
         self, cost: object, *, dataset: str | None = None, analyst: str | None = None, parts: Sequence[str] = ()
@@ -270,21 +215,7 @@ class Ledger:
         """What a charge would cost and how often it would fit; nothing is charged."""
         wanted = self._reserve(cost, "a trial", None, dataset, analyst, parts, start=False)
         with self._group.alone(), self._store.reading() as reader:
-            page = Page(reader, self._group.shelf, time.time_ns() // 1000)
-            taken = wanted.deductions(page)
-            costs = tuple((place.budget, place.account, page.amount(place, units)) for place, units, _, _ in taken)
-            times = 0
-            while taken:
-                # While it is the same that is taken, one step is as many as fit; slots run out kind by kind.
-                more = min((cap - spent) // units for _, units, cap, spent in taken)
-                for place, units, cap, spent in taken:
-                    page.set_balance(place, cap, spent + more * units)
-                times += 1 + more
-                try:
-                    taken = wanted.deductions(page)
-                except BudgetExceeded:
-                    break
-        return Trial(costs, times if costs else None)
+            return tried_out(wanted, Page(reader, self._group.shelf, time.time_ns() // 1000))
 
     def receipt(self, key: str) -> str:
         """One line of JSON that shows what was charged for an answer; `indistinct ledger receipt` checks it."""
