@@ -58,12 +58,14 @@ class Ledger:
         self._group = Group(store, watch, self._committed)
         self._bills = Bills()
         self._mark = Mark(store.mark)
+        if self._anchor is not None:
+            Anchor.prepare(self._anchor)
+        # These are read before the rows: what others charge meanwhile, and write down there, may not be among them yet.
+        marked, kept = self._mark.read(), Anchor.load(self._anchor) if self._anchor is not None else None
         with store.reading() as reader:
             self.identity = check_end(reader)
-            self._mark.check(self.identity, reader)
+            self._mark.check(marked, self.identity, reader)
             if self._anchor is not None:
-                Anchor.prepare(self._anchor)
-                kept = Anchor.load(self._anchor)
                 if kept is None and reader.head().number > 1:
                     raise LedgerUntrusted(
                         f"There is no anchor at {str(self._anchor)!r}: whether the ledger has gone back is not known. "

@@ -28,9 +28,17 @@ class Mark:
         self.path = path
         self._file: int | None = None
 
-    def check(self, ledger: str, reader: Reader) -> None:
-        """Refuses a ledger that is behind its mark. One that is missing, or torn, says nothing."""
-        kept = self._read()
+    def read(self) -> Anchor | None:
+        """What is written there; None if it is missing or torn, which says nothing."""
+        if self.path is None:
+            return None
+        try:
+            return Anchor.parse(self.path.read_text(encoding="ascii"))
+        except (OSError, UnicodeError, LedgerUntrusted):
+            return None
+
+    def check(self, kept: Anchor | None, ledger: str, reader: Reader) -> None:
+        """Refuses a ledger that is behind its mark, as it was read before the ledger's rows."""
         if kept is None or self.path is None:
             return
         if kept.ledger != ledger:
@@ -64,11 +72,3 @@ class Mark:
 
     def __del__(self) -> None:
         self.close()
-
-    def _read(self) -> Anchor | None:
-        if self.path is None:
-            return None
-        try:
-            return Anchor.parse(self.path.read_text(encoding="ascii"))
-        except (OSError, UnicodeError, LedgerUntrusted):
-            return None
