@@ -22,7 +22,7 @@ from indistinct.ledger.bills import Bill
 from indistinct.ledger.charge import Charge
 from indistinct.ledger.costs import Amounts
 from indistinct.ledger.group import _Ticket
-from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Void
+from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Together, Void
 from indistinct.ledger.page import Page
 from tests.ledger.counts import count
 
@@ -41,6 +41,7 @@ OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.builds(Void, KEYS, st.just("test")),
     st.builds(Release, KEYS, st.sampled_from([b"1", b"2"]), st.just("json")),
     st.builds(Fail, KEYS),
+    st.builds(Together, st.lists(st.builds(reserve, KEYS, COSTS, st.booleans()), max_size=4).map(tuple)),
     st.builds(Grant, st.just("hr"), st.just("1e-9"), st.just("test")),
 )
 
@@ -50,6 +51,12 @@ def told(ticket: _Ticket) -> object:
     if ticket.error is not None:
         return type(ticket.error), str(ticket.error)
     result = ticket.result
+    if isinstance(result, list):
+        return [of_record(each) for each in result]
+    return of_record(result)
+
+
+def of_record(result: object) -> object:
     if isinstance(result, ChargeRecord):
         return result.number, result.request, result.state, result.answer, result.form, result.seal
     return result

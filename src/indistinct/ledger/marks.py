@@ -14,6 +14,7 @@ from pathlib import Path
 
 from indistinct.errors import LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
+from indistinct.ledger.canonical import fingerprint
 from indistinct.ledger.store import Reader
 
 __all__ = ["Mark"]
@@ -29,11 +30,12 @@ class Mark:
         self._file: int | None = None
 
     def read(self) -> Anchor | None:
-        """What is written there; None if it is missing or torn, which says nothing."""
+        """What is written there; None if it is missing or torn, perhaps by a writer at this moment: it says nothing."""
         if self.path is None:
             return None
         try:
-            return Anchor.parse(self.path.read_text(encoding="ascii"))
+            told, _, checksum = self.path.read_text(encoding="ascii").rstrip().rpartition(" ")
+            return Anchor.parse(told) if checksum == _checksum(told) else None
         except (OSError, UnicodeError, LedgerUntrusted):
             return None
 
@@ -61,7 +63,7 @@ class Mark:
             if self._file is None:
                 self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
             os.lseek(self._file, 0, os.SEEK_SET)
-            os.write(self._file, f"{anchor}\n".ljust(_WIDTH).encode("ascii"))
+            os.write(self._file, f"{anchor} {_checksum(str(anchor))}\n".ljust(_WIDTH).encode("ascii"))
 
     def close(self) -> None:
         """Lets go of the file."""
@@ -72,3 +74,7 @@ class Mark:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _checksum(told: str) -> str:
+    return fingerprint(told.encode())[:16]

@@ -49,7 +49,7 @@ class SQLiteStore:
             raise LedgerUnavailable(
                 f"There is no ledger at {str(self.path)!r}. Create one with 'indistinct ledger init' or Ledger.create."
             )
-        self._check_names()
+        self._check_names(_identity(self.path)[2])
         with _told(self.path):
             flags = apsw.SQLITE_OPEN_READWRITE
             self._connection = apsw.Connection(str(self.path), flags=flags, vfs=vfs)
@@ -59,7 +59,7 @@ class SQLiteStore:
         except BaseException:
             self._connection.close()
             raise
-        self._file = _identity(self.path)
+        self._file = [*_identity(self.path)[:2]]
 
     @contextmanager
     def session(self) -> Iterator[SQLiteSession]:
@@ -192,20 +192,20 @@ class SQLiteStore:
                 f"The ledger {str(self.path)!r} is closed. Open it again, and ask with the same key."
             )
         self.undo()
-        if _identity(self.path) != self._file:
+        *file, names = _identity(self.path)
+        if file != self._file:
             self.broken = True
             raise LedgerUntrusted(f"The file {str(self.path)!r} was replaced or removed while it was in use.")
-        self._check_names()
+        self._check_names(names)
 
-    def _check_names(self) -> None:
+    def _check_names(self, names: int) -> None:
         """SQLite keeps a write-ahead log beside every name: neither of two knows what the other has charged."""
-        with suppress(OSError):
-            if self.path.stat().st_nlink > 1:
-                self.broken = True
-                raise LedgerUntrusted(
-                    f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: "
-                    "remove one of the names."
-                )
+        if names > 1:
+            self.broken = True
+            raise LedgerUntrusted(
+                f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: remove "
+                "one of the names."
+            )
 
 
 def _tables(connection: apsw.Connection) -> Made:
@@ -227,12 +227,13 @@ def _check_library(version: str) -> None:
         raise LedgerUnavailable(f"A ledger needs SQLite {oldest} or newer, and apsw here has {version}: upgrade apsw.")
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells a file from others, and how many names it has."""
     try:
         about = path.stat()
     except OSError:
-        return (0, 0)
-    return about.st_dev, about.st_ino
+        return 0, 0, 0
+    return about.st_dev, about.st_ino, about.st_nlink
 
 
 _REASONS: tuple[tuple[type[apsw.Error], str], ...] = (
