@@ -103,8 +103,8 @@ def test_a_mark_that_is_torn_says_nothing_and_is_written_anew(crashed: Path, con
     beside(crashed, "-mark").write_bytes(content)
     assert charges_of(crashed) == CHARGES
     whole = beside(crashed, "-mark").read_bytes()
-    assert b'"number":42' in whole
-    beside(crashed, "-mark").write_bytes(whole.replace(b"42", b"43"))  # half of one, half of another
+    assert whole.startswith(b"42 ")
+    beside(crashed, "-mark").write_bytes(b"43" + whole[2:])  # half of one, half of another
     assert charges_of(crashed) == CHARGES
 
 

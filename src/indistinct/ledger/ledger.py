@@ -75,7 +75,7 @@ class Ledger:
                     kept.check(self.identity, reader)
             self._group.shelf = Shelf.read(reader)
             self._head = reader.head()
-        self._mark.keep(self.anchor)
+        self._mark.keep(self.identity, self._head)
 
     @classmethod
     def create(cls, address: str | Path, *budgets: Budget, anchor: str | Path | None = None) -> Ledger:
@@ -278,7 +278,7 @@ class Ledger:
 
     def _committed(self, head: Head) -> None:
         self._head = head
-        self._mark.keep(self.anchor)
+        self._mark.keep(self.identity, self._head)
         if self._anchor is not None:
             self.anchor.keep(self._anchor)
 

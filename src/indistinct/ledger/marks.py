@@ -8,13 +8,15 @@ never ahead of what is durable. It is no anchor: whoever takes both files away, 
 
 from __future__ import annotations
 
+import mmap
 import os
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
 from indistinct.errors import LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
-from indistinct.ledger.canonical import fingerprint
+from indistinct.ledger.entries import Head
 from indistinct.ledger.store import Reader
 
 __all__ = ["Mark"]
@@ -27,16 +29,17 @@ class Mark:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._file: int | None = None
+        self._page: mmap.mmap | None = None
 
     def read(self) -> Anchor | None:
         """What is written there; None if it is missing or torn, perhaps by a writer at this moment: it says nothing."""
         if self.path is None:
             return None
         try:
-            told, _, checksum = self.path.read_text(encoding="ascii").rstrip().rpartition(" ")
-            return Anchor.parse(told) if checksum == _checksum(told) else None
-        except (OSError, UnicodeError, LedgerUntrusted):
+            told, _, checksum = self.path.read_bytes()[:_WIDTH].rstrip().rpartition(b" ")
+            number, chained, ledger = told.decode("ascii").split(" ")
+            return Anchor(ledger, int(number), chained) if checksum == b"%08x" % zlib.crc32(told) else None
+        except (OSError, ValueError):
             return None
 
     def check(self, kept: Anchor | None, ledger: str, reader: Reader) -> None:
@@ -55,26 +58,31 @@ class Mark:
                 min(kept.number, last + 1),
             )
 
-    def keep(self, anchor: Anchor) -> None:
+    def keep(self, ledger: str, head: Head) -> None:
         """Writes how far the ledger has come. It is durable without this, so a failure to is no failure."""
         if self.path is None:
             return
-        with suppress(OSError):
-            if self._file is None:
-                self._file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
-            os.lseek(self._file, 0, os.SEEK_SET)
-            os.write(self._file, f"{anchor} {_checksum(str(anchor))}\n".ljust(_WIDTH).encode("ascii"))
+        told = f"{head.number} {head.hash.hex()} {ledger}".encode("ascii")
+        line = (b"%s %08x\n" % (told, zlib.crc32(told))).ljust(_WIDTH)
+        if self._page is None:
+            with suppress(OSError, ValueError):
+                self._page = _mapped(self.path, line)
+        if self._page is not None:
+            self._page[:] = line
 
     def close(self) -> None:
         """Lets go of the file."""
-        file, self._file = self._file, None
-        if file is not None:
-            with suppress(OSError):
-                os.close(file)
-
-    def __del__(self) -> None:
-        self.close()
+        page, self._page = self._page, None
+        if page is not None:
+            page.close()
 
 
-def _checksum(told: str) -> str:
-    return fingerprint(told.encode())[:16]
+def _mapped(path: Path, line: bytes) -> mmap.mmap:
+    """The file in memory, of which it has all bytes: so the system writes it when it likes, and nobody waits."""
+    file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        if os.fstat(file).st_size < len(line):  # it never becomes shorter, as others may have mapped it
+            os.write(file, line)
+        return mmap.mmap(file, len(line))
+    finally:
+        os.close(file)
