@@ -24,6 +24,7 @@ from indistinct.ledger.costs import Amounts
 from indistinct.ledger.group import _Ticket
 from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Together, Void
 from indistinct.ledger.page import Page
+from indistinct.ledger.store import open_store
 from tests.ledger.counts import count
 
 KEYS = st.sampled_from("abc")
@@ -127,6 +128,32 @@ def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:
     for thread in (first, *threads):
         thread.join(10)
     return found
+
+
+def test_sixty_four_callers_share_commits(address: str) -> None:
+    """On a disk that takes its time, each commit carries many charges, and nobody waits for more than two."""
+    commits = 0
+
+    def slow(step: str) -> None:
+        nonlocal commits
+        if step == "committed":
+            commits += 1
+            time.sleep(0.02)
+
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+    with Ledger(open_store(address), watch=slow) as ledger:
+
+        def ask(caller: int) -> None:
+            for number in range(5):
+                ledger.charge("1e-9", key=f"{caller} {number}")
+
+        threads = [threading.Thread(target=ask, args=(caller,)) for caller in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert ledger.verify().charges == 320
+    assert commits <= 40
 
 
 class Faulty(Void):

@@ -261,10 +261,10 @@ class Ledger:
 
     def close(self) -> None:
         """Ends all use in this process; everything is in the database already."""
-        self._mark.close()
         try:
             with self._group.alone():
                 self._store.close()
+                self._mark.close()
         except LedgerUnavailable:  # inherited: that it was closed is all that changes
             self._store.close()
 
