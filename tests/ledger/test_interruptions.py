@@ -28,8 +28,8 @@ UNIT = "1e-9"
 class Interruption:
     """Raises at one of the lines that are run, wherever they are: in ours, in `contextlib`, in psycopg.
 
-    The end of a `with` block is told as its first line once more. The interpreter handles no signal between there and
-    the block's own exit (it does so as calls return, as functions begin, and as loops go round), so nor do we.
+    The interpreter handles signals as calls return, as functions begin, and as loops go round: so none at a mere `try`,
+    nor between the end of a `with` block, which is told as its first line once more, and the block's own exit.
     """
 
     def __init__(self, at: int, kind: type[BaseException], *, armed: bool = True) -> None:
@@ -37,21 +37,23 @@ class Interruption:
         self.kind = kind
         self.armed = armed
         self.seen = 0
+        self.place = ""
         self.entered: set[tuple[FrameType, int]] = set()
 
     def trace(self, frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code.co_filename == __file__:
             return self.trace
         if event == "line":
-            place = frame, frame.f_lineno
-            if place in self.entered:
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            if line == "try:" or (frame, frame.f_lineno) in self.entered:
                 return self.trace
-            if linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
-                self.entered.add(place)
+            if line.startswith("with "):
+                self.entered.add((frame, frame.f_lineno))
         if event == "line" and self.armed:
             self.seen += 1
             self.left -= 1
             if not self.left:
+                self.place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}"
                 raise self.kind
         return self.trace
 
@@ -140,7 +142,7 @@ def test_an_interruption_at_any_line_takes_nothing_with_it(new_address: NewAddre
             other.charge(UNIT, key=f"other {at}")
         callers = Callers()
         callers.ask(ledger, f"{at}")
-        callers.check(ledger, at)
+        callers.check(ledger, interruption.place)
         ledger = usable(ledger, address)
         with ledger.charge(UNIT, key=f"{at}") as charge:
             charge.seal(at)

@@ -106,10 +106,11 @@ class Group:
     def _lead(self, company: _Company) -> None:
         """Commits for all. Nobody is told of a result that may not be durable."""
         with self._database:
+            following = _Company()
             with self._mutex:
-                company.begun = True
                 if self._open is company:
-                    self._open = _Company()
+                    self._open = following  # first of all: nobody may join one that has begun
+                company.begun = True
             try:
                 self._commit([ticket for ticket in company.tickets if not ticket.gone])
                 company.done = True
