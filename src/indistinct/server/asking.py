@@ -167,7 +167,7 @@ def history_told(ledger: Ledger, dataset: str, analyst: str | None, most: int) -
     """The latest charges to a data set, of one person or (None) of all, the newest first."""
     charges: dict[int, dict[str, object]] = {}
     for row in ledger.rows():
-        if row.kind == "reserve":
+        if row.kind in ("reserve", "charge"):
             body = row.body
             if body["dataset"] == dataset and analyst in {None, body["analyst"]}:
                 charges[row.number] = {
@@ -175,7 +175,7 @@ def history_told(ledger: Ledger, dataset: str, analyst: str | None, most: int) -
                     "analyst": body["analyst"],
                     "cost": body["asked"],
                     "time": dt.datetime.fromtimestamp(row.time / 1e6, dt.UTC).isoformat(),
-                    "state": "reserved",
+                    "state": "reserved" if row.kind == "reserve" else "started",
                 }
         elif row.charge in charges:
             states = {"start": "started", "release": "answered", "fail": "failed", "void": "given back"}
