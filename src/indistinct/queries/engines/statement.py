@@ -19,7 +19,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
+from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
+from indistinct.queries.engines.integers import PRIME, hashed, modulo, row_number, shrunk, squared, summed
+from indistinct.queries.engines.speaking import said
+from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, whole
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
@@ -30,6 +33,7 @@ from indistinct.queries.plans.measures import (
     Measure,
     Quantised,
     Sum,
+    change,
 )
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
@@ -38,7 +42,6 @@ from indistinct.queries.policy.terms import Key
 __all__ = ["statement_of"]
 
 _CELL_TYPE = "BIGINT"
-_PRIME = 2**31 - 1
 
 
 def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
@@ -72,6 +75,9 @@ class _Statement:
             query = exp.Union(this=query, expression=part, distinct=False)
         for name, select in steps:
             query = query.with_(identifier(name), as_=select, copy=False)
+        if self.dialect == "postgres":
+            for each in query.find_all(exp.Identifier):
+                each.set("this", shortened(each.name))
         return query.sql(dialect=self.dialect, copy=False)
 
     def _values(self) -> dict[Expression, str]:
@@ -105,7 +111,10 @@ class _Statement:
         return select.where(*conditions, copy=False) if conditions else select
 
     def _key(self, expression: Expression) -> exp.Expression:
-        return said(expression, self.dialect)
+        told = said(expression, self.dialect)
+        if self.dialect == "postgres" and expression.type == "text":
+            return exp.Collate(this=told, expression=identifier("C"))  # the order of bytes, as elsewhere
+        return told
 
     def _steps(self) -> list[tuple[str, exp.Select]]:
         measures = self.plan.measures
@@ -141,8 +150,8 @@ class _Statement:
             )
         steps.append(("bounded", inner))
         sums = [
-            _named(exp.Coalesce(this=self._sum(column(f"b{i}")), expressions=[whole(0)]), f"m{i}")
-            for i in range(len(measures))
+            _named(exp.Coalesce(this=self._total(each, column(f"b{i}")), expressions=[whole(0)]), f"m{i}")
+            for i, each in enumerate(measures)
         ]
         steps.append(
             ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "bounded")))
@@ -171,32 +180,16 @@ class _Statement:
         """
         if not isinstance(self.plan.unit, Field):
             raise InternalError("Rows that are units have no order of groups.")
-        salts = [1 + int(self.salt[4 * i : 4 * i + 4], 16) * 32749 % (_PRIME - 1) for i in range(4)]
+        salts = [1 + int(self.salt[4 * i : 4 * i + 4], 16) * 32749 % (PRIME - 1) for i in range(4)]
         group: exp.Expression = whole(salts[0])
         for index, (name, key) in enumerate(zip(self.keys, self.plan.keys, strict=True)):
-            factor = whole(1 + salts[1] * (7919 * index + 1) % (_PRIME - 1))
-            term = _modulo(exp.Mul(this=self._number(column(name), key.expression.type), expression=factor))
+            factor = whole(1 + salts[1] * (7919 * index + 1) % (PRIME - 1))
+            term = modulo(exp.Mul(this=hashed(column(name), key.expression.type, self.dialect), expression=factor))
             group = exp.Add(this=group, expression=term)
-        unit = exp.Mul(this=self._number(column("u"), self.plan.unit.type), expression=whole(salts[2]))
-        told = _modulo(exp.Mul(this=_modulo(exp.Paren(this=group)), expression=_modulo(unit)))
+        unit = exp.Mul(this=hashed(column("u"), self.plan.unit.type, self.dialect), expression=whole(salts[2]))
+        told = modulo(exp.Mul(this=modulo(exp.Paren(this=group)), expression=modulo(unit)))
         by = [told, *map(column, self.keys)]
         return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
-
-    def _number(self, told: exp.Expression, kind: str) -> exp.Expression:
-        """A number from 0 to P - 1 for a value, NULL for NULL: of text, from the first digits of its MD5."""
-        if kind == "integer":
-            return exp.Abs(this=_modulo(told))
-        text = exp.MD5(this=exp.Cast(this=told, to=exp.DataType.build("TEXT")))
-        digits = exp.Substring(this=text, start=whole(1), length=whole(7))
-        big = exp.DataType.build("BIGINT")
-        match self.dialect:
-            case "duckdb":
-                return exp.Cast(this=exp.DPipe(this=exp.Literal.string("0x"), expression=digits), to=big)
-            case "spark":
-                return exp.Cast(this=exp.Anonymous(this="CONV", expressions=[digits, whole(16), whole(10)]), to=big)
-        padded = exp.DPipe(this=exp.Literal.string("x"), expression=digits)
-        bits = exp.Cast(this=padded, to=exp.DataType.build("BIT(28)", dialect="postgres"))
-        return exp.Cast(this=bits, to=big)
 
     def _counted(self, measure: Measure) -> exp.Expression:
         match measure:
@@ -207,15 +200,15 @@ class _Statement:
             case Sum(of=of, power=power):
                 steps = self._quantised(of)
                 if power == 2:
-                    steps = exp.Mul(this=exp.Paren(this=steps), expression=exp.Paren(this=steps.copy()))
-                return self._sum(steps)
+                    steps = squared(steps, of.largest, self.dialect)
+                return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
         raise InternalError(f"There is no way to count {measure!r}.")
 
     def _quantised(self, of: Quantised) -> exp.Expression:
         value = column(self.values[of.value])
         double = value if of.value.type == "real" else _double(value)
-        moved = exp.Paren(this=exp.Sub(this=double.copy(), expression=real(of.centre)))
-        rounded = exp.Floor(this=exp.Add(this=exp.Mul(this=moved, expression=real(of.inverse)), expression=real(0.5)))
+        steps = steps_between(double.copy(), of.centre, of.inverse, guard=self.dialect == "postgres")
+        rounded = exp.Floor(this=exp.Add(this=steps, expression=real(0.5)))
         return exp.Case(
             ifs=[
                 exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
@@ -224,11 +217,8 @@ class _Statement:
             default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
         )
 
-    def _sum(self, what: exp.Expression) -> exp.Expression:
-        """A sum that cannot overflow: of 128 bits, or of 38 digits."""
-        if self.dialect == "duckdb":
-            return exp.Sum(this=what)  # of whole numbers: HUGEINT
-        return exp.Sum(this=exp.Cast(this=what, to=exp.DataType.build("DECIMAL(38, 0)")))
+    def _total(self, measure: Measure, what: exp.Expression) -> exp.Expression:
+        return summed(what, change(measure, self.plan.contribution), self.dialect, units=True)
 
     def _bounded(self, measure: Measure, index: int) -> exp.Expression:
         rows = self.plan.contribution.rows
@@ -239,8 +229,9 @@ class _Statement:
                 return _at_most(column("n"), rows)
             case CountValues():
                 return _at_most(column(f"s{index}"), rows)
-            case Sum():
-                return _scaled(column(f"s{index}"), column(f"n{index}"), rows, self.dialect)
+            case Sum(of=of, power=power):
+                most = of.largest**power
+                return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:
@@ -249,15 +240,15 @@ class _Statement:
         present = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
         keys = [column(name) for name in self.keys]
         if not isinstance(self.plan.unit, Field):
-            pieces = _select([*keys, _named(_cell(cells, value), "cell")], "rows").where(present, copy=False)
+            pieces = _select([*keys, _named(self._cell(cells, value), "cell")], "rows").where(present, copy=False)
             weight: exp.Expression = exp.Mul(this=_count(), expression=whole(CELL_WEIGHT))
             steps = [(f"cells{index}", pieces)]
             last = f"cells{index}"
         else:
             # Rows without a value have a cell NULL, so that the groups of a unit are the ones chosen for its measures.
             filled = _named(exp.Count(this=value.copy()), "n")
-            pieces = _select([column("u"), *keys, _named(_cell(cells, value), "cell"), filled], "rows")
-            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], _cell(cells, value), copy=False)
+            pieces = _select([column("u"), *keys, _named(self._cell(cells, value), "cell"), filled], "rows")
+            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], self._cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
             columns.append(_named(exp.Window(this=exp.Sum(this=column("n")), partition_by=share), "total"))
@@ -267,9 +258,8 @@ class _Statement:
                 )
             placed = _select(columns, f"cells{index}")
             rows = self.plan.contribution.rows
-            share_of = _scaled(
-                exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)), column("total"), rows, self.dialect
-            )
+            whole_weight = exp.Paren(this=exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)))
+            share_of = shrunk(whole_weight, column("total"), rows, CELL_WEIGHT, self.dialect)
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
@@ -278,12 +268,38 @@ class _Statement:
                     exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
                 )
             steps = [(f"cells{index}", pieces), (f"placed{index}", placed), (f"bounded{index}", bounded)]
-            weight = self._sum(column("part"))
+            weight = summed(column("part"), CELL_WEIGHT * rows, self.dialect, units=True)
             last = f"bounded{index}"
         grid = _select([*[key.copy() for key in keys], column("cell"), _named(weight, "weight")], last)
         grid = grid.group_by(*[key.copy() for key in keys], column("cell"), copy=False)
         steps.append((f"grid{index}", grid))
         return steps
+
+    def _cell(self, cells: Cells, value: exp.Expression) -> exp.Expression:
+        double = value.copy() if cells.value.type == "real" else _double(value.copy())
+        inverse = cells.number / (cells.high - cells.low)
+        place = steps_between(double.copy(), cells.low, inverse, guard=self.dialect == "postgres")
+        inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
+        return exp.Case(
+            ifs=[
+                exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
+                exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
+                exp.If(
+                    this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)
+                ),
+            ],
+            default=inside,
+        )
+
+    def _same(self, one: exp.Expression, other: exp.Expression) -> exp.Condition:
+        """Equal, where NULL equals NULL; for PostgreSQL as it can look it up."""
+        if self.dialect != "postgres":
+            return exp.NullSafeEQ(this=one, expression=other)
+        texts = [exp.Coalesce(this=_text(each), expressions=[exp.Literal.string("")]) for each in (one, other)]
+        missing = [exp.Paren(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in (one, other)]
+        return exp.and_(
+            exp.EQ(this=texts[0], expression=texts[1]), exp.EQ(this=missing[0], expression=missing[1]), copy=False
+        )
 
     def _part(
         self, number: int, source: str, numbers: Sequence[exp.Expression], cell: exp.Expression | None
@@ -292,7 +308,7 @@ class _Statement:
         keys = [column(name, source) for name in self.keys]
         select = _select([_named(whole(number), "part"), *keys, _named(cell or empty, "cell"), *numbers], source)
         if number and self.keys and not self.plan.public:
-            same = [exp.NullSafeEQ(this=column(name, source), expression=column(name, "totals")) for name in self.keys]
+            same = [self._same(column(name, source), column(name, "totals")) for name in self.keys]
             select = select.join(exp.Table(this=identifier("totals")), on=exp.and_(*same, copy=False), copy=False)
         return select
 
@@ -301,8 +317,8 @@ class _Statement:
             case Scan(table=table, alias=alias, numbered=False):
                 return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
             case Scan(table=table, alias=alias):
-                number = _named(exp.Window(this=exp.RowNumber()), UNIT)
-                return _select([exp.Star(), number], table).subquery(identifier(alias), copy=False)
+                numbers = _named(row_number(self.dialect), UNIT)
+                return _select([exp.Star(), numbers], table).subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
@@ -345,7 +361,10 @@ class _Statement:
                 return exp.Min(this=told)
             case UnitFunction.GREATEST:
                 return exp.Max(this=told)
-        total = _double(self._sum(told)) if value.argument.type == "integer" else exp.Sum(this=told)
+        if value.argument.type == "integer":
+            total = exact_double(summed(told, None, self.dialect), self.dialect)
+        else:
+            total = summed_in_order(told, self.dialect)
         if value.function is UnitFunction.SUM:
             return total
         return exp.Div(
@@ -354,39 +373,6 @@ class _Statement:
             typed=False,
             safe=False,
         )
-
-
-def _modulo(told: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(_PRIME)))
-
-
-def _scaled(total: exp.Expression, count: exp.Expression, rows: int, dialect: Dialect) -> exp.Expression:
-    """total * rows / count, rounded towards 0, where there are more than so many rows."""
-    wide = exp.DataType.build("HUGEINT" if dialect == "duckdb" else "DECIMAL(38, 0)", dialect=dialect)
-    size = exp.Mul(this=exp.Abs(this=exp.Cast(this=total.copy(), to=wide)), expression=whole(rows))
-    least = exp.IntDiv(this=exp.Paren(this=size), expression=count.copy())
-    sign = exp.Case(ifs=[exp.If(this=exp.LT(this=total.copy(), expression=whole(0)), true=whole(-1))], default=whole(1))
-    shrunk = exp.Mul(this=exp.Paren(this=least), expression=sign)
-    return exp.Case(
-        ifs=[exp.If(this=exp.GT(this=count.copy(), expression=whole(rows)), true=shrunk)], default=total.copy()
-    )
-
-
-def _cell(cells: Cells, value: exp.Expression) -> exp.Expression:
-    double = value.copy() if cells.value.type == "real" else _double(value.copy())
-    inverse = cells.number / (cells.high - cells.low)
-    place = exp.Mul(
-        this=exp.Paren(this=exp.Sub(this=double.copy(), expression=real(cells.low))), expression=real(inverse)
-    )
-    inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
-    return exp.Case(
-        ifs=[
-            exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
-            exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
-            exp.If(this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)),
-        ],
-        default=inside,
-    )
 
 
 def _at_most(told: exp.Expression, most: int) -> exp.Expression:
@@ -416,3 +402,7 @@ def _count() -> exp.Expression:
 
 def _double(told: exp.Expression) -> exp.Expression:
     return exp.Cast(this=told, to=exp.DataType.build("DOUBLE"))
+
+
+def _text(told: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=told.copy(), to=exp.DataType.build("TEXT"))
