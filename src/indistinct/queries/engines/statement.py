@@ -1,10 +1,11 @@
 """The one statement that an engine runs for a plan: it bounds every unit's part, and returns small whole numbers.
 
     rows      the rows that are asked about: unit, keys, values
+    steps     the same with values to be summed as whole numbers of steps
     pieces    one row for each unit and group: how many rows, exact sums of steps
+    bounded   the sums scaled down to so many rows
     chosen    the groups of a unit in an order by a salted hash (only where a unit may be in more than it may count in)
-    bounded   at most so many groups of a unit, and in each the sums scaled down to so many rows
-    totals    one row for each group: units, and the sums of what is bounded
+    totals    one row for each group: units, and the sums of what is bounded, of the first groups of each unit
 
 Rows beyond the bound R of a group are not sampled: with n > R rows, a sum s becomes s R / n, rounded towards 0. It lies
 between what R copies of the smallest and of the largest value would give, so one unit changes a group by at most R
@@ -19,6 +20,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from indistinct.errors import InternalError
+from indistinct.queries.engines.bounding import at_most, is_narrow, kept, scaled, scaled_wide
+from indistinct.queries.engines.choosing import order_of_groups, places_of
 from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import (
@@ -38,7 +41,6 @@ from indistinct.queries.policy.terms import Key
 __all__ = ["statement_of"]
 
 _CELL_TYPE = "BIGINT"
-_PRIME = 2**31 - 1
 
 
 def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
@@ -56,10 +58,12 @@ class _Statement:
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        self.salt = plan.fingerprint()[:32]
+        quantised = [each.of for each in plan.measures if isinstance(each, Sum)]
+        self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
+        self.source = "steps" if self.steps else "rows"
 
     def text(self) -> str:
-        steps = [("rows", self._rows()), *self._steps()]
+        steps = [("rows", self._rows()), *self._quantised(), *self._steps()]
         parts = [
             self._part(0, "totals", [column("units"), *(column(f"m{i}") for i in range(len(self.plan.measures)))], None)
         ]
@@ -86,7 +90,11 @@ class _Statement:
 
     def _rows(self) -> exp.Select:
         plan = self.plan
-        columns = [_named(self._key(key.expression), name) for key, name in zip(plan.keys, self.keys, strict=True)]
+        groups = [said(key.expression, self.dialect) for key in plan.keys]
+        if plan.placed:
+            columns = [_named(column("place", f"keys {name}"), name) for name in self.keys]
+        else:
+            columns = [_named(key.copy(), name) for key, name in zip(groups, self.keys, strict=True)]
         conditions = [] if plan.where is None else [said(plan.where, self.dialect)]
         if isinstance(plan.unit, Field):
             unit = said(plan.unit, self.dialect)
@@ -99,13 +107,22 @@ class _Statement:
             columns.append(_named(told, name))
         if not columns:
             columns.append(_named(whole(1), "one"))
-        if plan.public:
-            conditions += [_among(self._key(key.expression), key.public or ()) for key in plan.keys]
         select = self._from(exp.select(*columns, copy=False), plan.relation)
+        for name, key, group in zip(self.keys, plan.keys, groups, strict=True):
+            public = key.public or ()
+            if plan.placed:
+                alike = exp.NullSafeEQ if None in public else exp.EQ
+                places = places_of(public, f"keys {name}")
+                select = select.join(places, on=alike(this=group, expression=column("key", places.alias)), copy=False)
+            elif plan.public:
+                conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
 
-    def _key(self, expression: Expression) -> exp.Expression:
-        return said(expression, self.dialect)
+    def _quantised(self) -> list[tuple[str, exp.Select]]:
+        if not self.steps:
+            return []
+        columns = [_named(_steps_of(of, column(self.values[of.value])), name) for of, name in self.steps.items()]
+        return [("steps", _select([exp.Star(), *columns], "rows"))]
 
     def _steps(self) -> list[tuple[str, exp.Select]]:
         measures = self.plan.measures
@@ -115,39 +132,44 @@ class _Statement:
                 for i, each in enumerate(measures)
             ]
             return [
-                ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "rows")))
+                (
+                    "totals",
+                    self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], self.source)),
+                )
             ]
         parts = [_named(_count(), "n")]
         for index, each in enumerate(measures):
             match each:
                 case CountValues() | Sum():
-                    parts.append(_named(self._counted(each), f"s{index}"))
+                    counted = self._counted(each)
+                    parts.append(_named(kept(counted) if is_narrow(each) else counted, f"s{index}"))
                     if isinstance(each, Sum):
                         parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
-        pieces = _select([column("u"), *map(column, self.keys), *parts], "rows").group_by(
+        pieces = _select([column("u"), *map(column, self.keys), *parts], self.source).group_by(
             column("u"), *map(column, self.keys), copy=False
         )
-        steps = [("pieces", pieces)]
-        before = "pieces"
-        if self._overlap():
-            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=self._order())
-            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "pieces")))
-            before = "chosen"
-        bounded = [_named(self._bounded(each, index), f"b{index}") for index, each in enumerate(measures)]
-        inner = _select([*map(column, self.keys), *bounded] or [_named(whole(1), "one")], before)
-        if self._overlap():
-            inner = inner.where(
-                exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-            )
-        steps.append(("bounded", inner))
-        sums = [
-            _named(exp.Coalesce(this=self._sum(column(f"b{i}")), expressions=[whole(0)]), f"m{i}")
-            for i in range(len(measures))
-        ]
-        steps.append(
-            ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "bounded")))
-        )
+        bounded = [_named(self._bounded(each, i), f"b{i}") for i, each in enumerate(measures) if not self._is_one(each)]
+        steps = [("pieces", pieces), ("bounded", _select([column("u"), *map(column, self.keys), *bounded], "pieces"))]
+        if self.plan.choosing:
+            order = order_of_groups(self.plan, self.keys, self.dialect)
+            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=order)
+            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "bounded")))
+        sums = [_count() if self._is_one(each) else self._sum(column(f"b{i}")) for i, each in enumerate(measures)]
+        columns = [_named(exp.Coalesce(this=each, expressions=[whole(0)]), f"m{i}") for i, each in enumerate(sums)]
+        totals = _select([*map(column, self.keys), _named(_count(), "units"), *columns], steps[-1][0])
+        steps.append(("totals", self._grouped(self._first_groups(totals))))
         return steps
+
+    def _is_one(self, measure: Measure) -> bool:
+        """Whether the measure is 1 for each unit and group."""
+        rows = self.plan.contribution.rows
+        return isinstance(measure, CountUnits) or (isinstance(measure, CountRows) and rows == 1)
+
+    def _first_groups(self, select: exp.Select) -> exp.Select:
+        if not self.plan.choosing:
+            return select
+        first = exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups))
+        return select.where(first, copy=False)
 
     def _grouped(self, select: exp.Select) -> exp.Select:
         if self.keys:
@@ -156,48 +178,6 @@ class _Statement:
                 select = select.having(exp.GTE(this=_count(), expression=whole(self.least_units)), copy=False)
         return select
 
-    def _overlap(self) -> bool:
-        """Whether a unit may be in more groups than it counts in."""
-        groups = 1
-        for key in self.plan.keys:
-            groups *= len(key.public) if self.plan.public and key.public is not None else 10**9
-        return bool(self.keys) and groups > self.plan.contribution.groups
-
-    def _order(self) -> exp.Order:
-        """A unit's groups by a salted hash, the same on every engine; ties by the keys themselves.
-
-        Groups and units become numbers below the prime P = 2^31 - 1; a unit's order is that of (salted group times
-        salted unit) modulo P, another one for each unit. Each product is below 2^62.
-        """
-        if not isinstance(self.plan.unit, Field):
-            raise InternalError("Rows that are units have no order of groups.")
-        salts = [1 + int(self.salt[4 * i : 4 * i + 4], 16) * 32749 % (_PRIME - 1) for i in range(4)]
-        group: exp.Expression = whole(salts[0])
-        for index, (name, key) in enumerate(zip(self.keys, self.plan.keys, strict=True)):
-            factor = whole(1 + salts[1] * (7919 * index + 1) % (_PRIME - 1))
-            term = _modulo(exp.Mul(this=self._number(column(name), key.expression.type), expression=factor))
-            group = exp.Add(this=group, expression=term)
-        unit = exp.Mul(this=self._number(column("u"), self.plan.unit.type), expression=whole(salts[2]))
-        told = _modulo(exp.Mul(this=_modulo(exp.Paren(this=group)), expression=_modulo(unit)))
-        by = [told, *map(column, self.keys)]
-        return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
-
-    def _number(self, told: exp.Expression, kind: str) -> exp.Expression:
-        """A number from 0 to P - 1 for a value, NULL for NULL: of text, from the first digits of its MD5."""
-        if kind == "integer":
-            return exp.Abs(this=_modulo(told))
-        text = exp.MD5(this=exp.Cast(this=told, to=exp.DataType.build("TEXT")))
-        digits = exp.Substring(this=text, start=whole(1), length=whole(7))
-        big = exp.DataType.build("BIGINT")
-        match self.dialect:
-            case "duckdb":
-                return exp.Cast(this=exp.DPipe(this=exp.Literal.string("0x"), expression=digits), to=big)
-            case "spark":
-                return exp.Cast(this=exp.Anonymous(this="CONV", expressions=[digits, whole(16), whole(10)]), to=big)
-        padded = exp.DPipe(this=exp.Literal.string("x"), expression=digits)
-        bits = exp.Cast(this=padded, to=exp.DataType.build("BIT(28)", dialect="postgres"))
-        return exp.Cast(this=bits, to=big)
-
     def _counted(self, measure: Measure) -> exp.Expression:
         match measure:
             case CountRows() | CountUnits():
@@ -205,24 +185,9 @@ class _Statement:
             case CountValues(value=value):
                 return exp.Count(this=column(self.values[value]))
             case Sum(of=of, power=power):
-                steps = self._quantised(of)
-                if power == 2:
-                    steps = exp.Mul(this=exp.Paren(this=steps), expression=exp.Paren(this=steps.copy()))
-                return self._sum(steps)
+                steps = column(self.steps[of])
+                return self._sum(exp.Mul(this=steps, expression=steps.copy()) if power == 2 else steps)
         raise InternalError(f"There is no way to count {measure!r}.")
-
-    def _quantised(self, of: Quantised) -> exp.Expression:
-        value = column(self.values[of.value])
-        double = value if of.value.type == "real" else _double(value)
-        moved = exp.Paren(this=exp.Sub(this=double.copy(), expression=real(of.centre)))
-        rounded = exp.Floor(this=exp.Add(this=exp.Mul(this=moved, expression=real(of.inverse)), expression=real(0.5)))
-        return exp.Case(
-            ifs=[
-                exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
-                exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
-            ],
-            default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
-        )
 
     def _sum(self, what: exp.Expression) -> exp.Expression:
         """A sum that cannot overflow: of 128 bits, or of 38 digits."""
@@ -233,14 +198,15 @@ class _Statement:
     def _bounded(self, measure: Measure, index: int) -> exp.Expression:
         rows = self.plan.contribution.rows
         match measure:
-            case CountUnits():
-                return whole(1)
             case CountRows():
-                return _at_most(column("n"), rows)
+                return at_most(column("n"), rows)
             case CountValues():
-                return _at_most(column(f"s{index}"), rows)
+                return at_most(column(f"s{index}"), rows)
             case Sum():
-                return _scaled(column(f"s{index}"), column(f"n{index}"), rows, self.dialect)
+                total, count = column(f"s{index}"), column(f"n{index}")
+                if is_narrow(measure):
+                    return scaled(total, count, rows)
+                return scaled_wide(total, count, rows, self.dialect)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:
@@ -260,23 +226,30 @@ class _Statement:
             pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], _cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
-            columns.append(_named(exp.Window(this=exp.Sum(this=column("n")), partition_by=share), "total"))
-            if self._overlap():
+            total = exp.Cast(
+                this=exp.Window(this=exp.Sum(this=column("n")), partition_by=share), to=exp.DataType.build("BIGINT")
+            )
+            columns.append(_named(total, "total"))
+            if self.plan.choosing:
                 columns.append(
-                    _named(exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=self._order()), "place")
+                    _named(
+                        exp.Window(
+                            this=exp.DenseRank(),
+                            partition_by=[column("u")],
+                            order=order_of_groups(self.plan, self.keys, self.dialect),
+                        ),
+                        "place",
+                    )
                 )
             placed = _select(columns, f"cells{index}")
             rows = self.plan.contribution.rows
-            share_of = _scaled(
-                exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)), column("total"), rows, self.dialect
+            share_of = scaled(
+                exp.Paren(this=exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT))), column("total"), rows
             )
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
-            if self._overlap():
-                bounded = bounded.where(
-                    exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-                )
+            bounded = self._first_groups(bounded)
             steps = [(f"cells{index}", pieces), (f"placed{index}", placed), (f"bounded{index}", bounded)]
             weight = self._sum(column("part"))
             last = f"bounded{index}"
@@ -356,19 +329,16 @@ class _Statement:
         )
 
 
-def _modulo(told: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(_PRIME)))
-
-
-def _scaled(total: exp.Expression, count: exp.Expression, rows: int, dialect: Dialect) -> exp.Expression:
-    """total * rows / count, rounded towards 0, where there are more than so many rows."""
-    wide = exp.DataType.build("HUGEINT" if dialect == "duckdb" else "DECIMAL(38, 0)", dialect=dialect)
-    size = exp.Mul(this=exp.Abs(this=exp.Cast(this=total.copy(), to=wide)), expression=whole(rows))
-    least = exp.IntDiv(this=exp.Paren(this=size), expression=count.copy())
-    sign = exp.Case(ifs=[exp.If(this=exp.LT(this=total.copy(), expression=whole(0)), true=whole(-1))], default=whole(1))
-    shrunk = exp.Mul(this=exp.Paren(this=least), expression=sign)
+def _steps_of(of: Quantised, value: exp.Expression) -> exp.Expression:
+    double = value if of.value.type == "real" else _double(value)
+    moved = exp.Paren(this=exp.Sub(this=double.copy(), expression=real(of.centre)))
+    rounded = exp.Floor(this=exp.Add(this=exp.Mul(this=moved, expression=real(of.inverse)), expression=real(0.5)))
     return exp.Case(
-        ifs=[exp.If(this=exp.GT(this=count.copy(), expression=whole(rows)), true=shrunk)], default=total.copy()
+        ifs=[
+            exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
+            exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
+        ],
+        default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
     )
 
 
@@ -387,10 +357,6 @@ def _cell(cells: Cells, value: exp.Expression) -> exp.Expression:
         ],
         default=inside,
     )
-
-
-def _at_most(told: exp.Expression, most: int) -> exp.Expression:
-    return exp.Case(ifs=[exp.If(this=exp.GT(this=told, expression=whole(most)), true=whole(most))], default=told.copy())
 
 
 def _among(told: exp.Expression, keys: tuple[Key, ...]) -> exp.Expression:
