@@ -19,15 +19,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.speaking import Dialect, column, key_literal, whole
+from indistinct.queries.engines.integers import PRIME, hashed, modulo
+from indistinct.queries.engines.words import Dialect, cast, column, identifier, key_literal, whole
 from indistinct.queries.plans.expressions import Field
 from indistinct.queries.plans.plan import Plan
-from indistinct.queries.policy.terms import ColumnType, Key
+from indistinct.queries.policy.terms import Key
 
 __all__ = ["order_of_groups", "places_of"]
-
-_PRIME = 2**31 - 1
-_BIG = "BIGINT"
 
 
 def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
@@ -35,17 +33,17 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     if not isinstance(plan.unit, Field):
         raise InternalError("Rows that are units have no order of groups.")
     salt = plan.fingerprint()
-    first, second, third = (1 + int(salt[8 * i : 8 * i + 8], 16) % (_PRIME - 2) for i in range(3))
+    first, second, third = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(3))
     if plan.placed:
-        group = _modulo(_plus(_times(_place(plan, keys), second), whole(first)))
+        group = modulo(_plus(_times(_place(plan, keys), second), whole(first)))
     else:
         group = whole(first)
         for index, (name, key) in enumerate(zip(keys, plan.keys, strict=True)):
-            number = exp.Coalesce(this=_number(column(name), key.expression.type, dialect), expressions=[whole(index)])
-            group = _plus(group, _modulo(_times(number, 1 + second * (7919 * index + 1) % (_PRIME - 1))))
-        group = _modulo(group)
-    unit = _plus(_modulo(_times(_number(column("u"), plan.unit.type, dialect), third), _PRIME - 1), whole(1))
-    by: list[exp.Expression] = [_modulo(_times(group, unit))]
+            number = exp.Coalesce(this=hashed(column(name), key.expression.type, dialect), expressions=[whole(index)])
+            group = _plus(group, modulo(_times(number, 1 + second * (7919 * index + 1) % (PRIME - 1))))
+        group = modulo(group)
+    unit = _plus(modulo(_times(hashed(column("u"), plan.unit.type, dialect), third), PRIME - 1), whole(1))
+    by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
     # than sorting, from which the keys, though they decide nothing here, keep it.
     if not plan.placed or plan.groups > 1:
@@ -56,40 +54,17 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
 def places_of(keys: tuple[Key, ...], alias: str) -> exp.Values:
     """A table of public keys and their places, to be joined with."""
     rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
-    names = [exp.Identifier(this=name, quoted=True) for name in ("key", "place")]
-    return exp.Values(
-        expressions=rows, alias=exp.TableAlias(this=exp.Identifier(this=alias, quoted=True), columns=names)
-    )
+    names = [identifier(name) for name in ("key", "place")]
+    return exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(alias), columns=names))
 
 
 def _place(plan: Plan, keys: list[str]) -> exp.Expression:
     """Of a group, by the places of its keys: one number for each public group."""
     place: exp.Expression
-    place, *more = (exp.Cast(this=column(name), to=exp.DataType.build(_BIG)) for name in keys)
+    place, *more = (cast(column(name), "integer") for name in keys)
     for another, key in zip(more, plan.keys[1:], strict=True):
         place = _plus(_times(place, len(key.public or ())), another)
     return place
-
-
-def _number(told: exp.Expression, kind: ColumnType, dialect: Dialect) -> exp.Expression:
-    """A number from 0 to P - 1 for a value, NULL for NULL: of text, from the first digits of its MD5."""
-    big = exp.DataType.build(_BIG)
-    if kind == "integer":
-        return exp.Abs(this=_modulo(exp.Cast(this=told, to=big)))
-    text = exp.MD5(this=exp.Cast(this=told, to=exp.DataType.build("TEXT")))
-    digits = exp.Substring(this=text, start=whole(1), length=whole(7))
-    match dialect:
-        case "duckdb":
-            return exp.Cast(this=exp.DPipe(this=exp.Literal.string("0x"), expression=digits), to=big)
-        case "spark":
-            return exp.Cast(this=exp.Anonymous(this="CONV", expressions=[digits, whole(16), whole(10)]), to=big)
-    padded = exp.DPipe(this=exp.Literal.string("x"), expression=digits)
-    bits = exp.Cast(this=padded, to=exp.DataType.build("BIT(28)", dialect="postgres"))
-    return exp.Cast(this=bits, to=big)
-
-
-def _modulo(told: exp.Expression, by: int = _PRIME) -> exp.Expression:
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(by)))
 
 
 def _times(told: exp.Expression, by: exp.Expression | int) -> exp.Expression:

@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.bounding import at_most, is_narrow, kept, scaled, scaled_wide
+from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
 from indistinct.queries.engines.choosing import order_of_groups, places_of
-from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
+from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.speaking import said
+from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, whole
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
@@ -33,6 +35,7 @@ from indistinct.queries.plans.measures import (
     Measure,
     Quantised,
     Sum,
+    change,
 )
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
@@ -76,6 +79,9 @@ class _Statement:
             query = exp.Union(this=query, expression=part, distinct=False)
         for name, select in steps:
             query = query.with_(identifier(name), as_=select, copy=False)
+        if self.dialect == "postgres":
+            for each in query.find_all(exp.Identifier):
+                each.set("this", shortened(each.name))
         return query.sql(dialect=self.dialect, copy=False)
 
     def _values(self) -> dict[Expression, str]:
@@ -90,7 +96,7 @@ class _Statement:
 
     def _rows(self) -> exp.Select:
         plan = self.plan
-        groups = [said(key.expression, self.dialect) for key in plan.keys]
+        groups = [self._key(key.expression) for key in plan.keys]
         if plan.placed:
             columns = [_named(column("place", f"keys {name}"), name) for name in self.keys]
         else:
@@ -111,18 +117,38 @@ class _Statement:
         for name, key, group in zip(self.keys, plan.keys, groups, strict=True):
             public = key.public or ()
             if plan.placed:
-                alike = exp.NullSafeEQ if None in public else exp.EQ
                 places = places_of(public, f"keys {name}")
-                select = select.join(places, on=alike(this=group, expression=column("key", places.alias)), copy=False)
+                declared = column("key", places.alias)
+                equal = self._same(group, declared) if None in public else exp.EQ(this=group, expression=declared)
+                select = select.join(places, on=equal, copy=False)
             elif plan.public:
                 conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
 
+    def _key(self, expression: Expression) -> exp.Expression:
+        told = said(expression, self.dialect)
+        if self.dialect == "postgres" and expression.type == "text":
+            return exp.Collate(this=told, expression=identifier("C"))  # the order of bytes, as elsewhere
+        return told
+
     def _quantised(self) -> list[tuple[str, exp.Select]]:
         if not self.steps:
             return []
-        columns = [_named(_steps_of(of, column(self.values[of.value])), name) for of, name in self.steps.items()]
+        columns = [_named(self._steps_of(of), name) for of, name in self.steps.items()]
         return [("steps", _select([exp.Star(), *columns], "rows"))]
+
+    def _steps_of(self, of: Quantised) -> exp.Expression:
+        value = column(self.values[of.value])
+        double = value if of.value.type == "real" else _double(value)
+        steps = steps_between(double.copy(), of.centre, of.inverse, guard=self.dialect == "postgres")
+        rounded = exp.Floor(this=exp.Add(this=steps, expression=real(0.5)))
+        return exp.Case(
+            ifs=[
+                exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
+                exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
+            ],
+            default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
+        )
 
     def _steps(self) -> list[tuple[str, exp.Select]]:
         measures = self.plan.measures
@@ -142,7 +168,9 @@ class _Statement:
             match each:
                 case CountValues() | Sum():
                     counted = self._counted(each)
-                    parts.append(_named(kept(counted) if is_narrow(each) else counted, f"s{index}"))
+                    if isinstance(each, Sum):
+                        counted = kept(counted, each.of.largest**each.power, self.dialect)
+                    parts.append(_named(counted, f"s{index}"))
                     if isinstance(each, Sum):
                         parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
         pieces = _select([column("u"), *map(column, self.keys), *parts], self.source).group_by(
@@ -154,7 +182,7 @@ class _Statement:
             order = order_of_groups(self.plan, self.keys, self.dialect)
             place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=order)
             steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "bounded")))
-        sums = [_count() if self._is_one(each) else self._sum(column(f"b{i}")) for i, each in enumerate(measures)]
+        sums = [self._total(each, i) for i, each in enumerate(measures)]
         columns = [_named(exp.Coalesce(this=each, expressions=[whole(0)]), f"m{i}") for i, each in enumerate(sums)]
         totals = _select([*map(column, self.keys), _named(_count(), "units"), *columns], steps[-1][0])
         steps.append(("totals", self._grouped(self._first_groups(totals))))
@@ -185,15 +213,16 @@ class _Statement:
             case CountValues(value=value):
                 return exp.Count(this=column(self.values[value]))
             case Sum(of=of, power=power):
-                steps = column(self.steps[of])
-                return self._sum(exp.Mul(this=steps, expression=steps.copy()) if power == 2 else steps)
+                steps: exp.Expression = column(self.steps[of])
+                if power == 2:
+                    steps = squared(steps, of.largest, self.dialect)
+                return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
         raise InternalError(f"There is no way to count {measure!r}.")
 
-    def _sum(self, what: exp.Expression) -> exp.Expression:
-        """A sum that cannot overflow: of 128 bits, or of 38 digits."""
-        if self.dialect == "duckdb":
-            return exp.Sum(this=what)  # of whole numbers: HUGEINT
-        return exp.Sum(this=exp.Cast(this=what, to=exp.DataType.build("DECIMAL(38, 0)")))
+    def _total(self, measure: Measure, index: int) -> exp.Expression:
+        if self._is_one(measure):
+            return _count()
+        return summed(column(f"b{index}"), change(measure, self.plan.contribution), self.dialect, units=True)
 
     def _bounded(self, measure: Measure, index: int) -> exp.Expression:
         rows = self.plan.contribution.rows
@@ -202,11 +231,9 @@ class _Statement:
                 return at_most(column("n"), rows)
             case CountValues():
                 return at_most(column(f"s{index}"), rows)
-            case Sum():
-                total, count = column(f"s{index}"), column(f"n{index}")
-                if is_narrow(measure):
-                    return scaled(total, count, rows)
-                return scaled_wide(total, count, rows, self.dialect)
+            case Sum(of=of, power=power):
+                most = of.largest**power
+                return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:
@@ -215,15 +242,15 @@ class _Statement:
         present = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
         keys = [column(name) for name in self.keys]
         if not isinstance(self.plan.unit, Field):
-            pieces = _select([*keys, _named(_cell(cells, value), "cell")], "rows").where(present, copy=False)
+            pieces = _select([*keys, _named(self._cell(cells, value), "cell")], "rows").where(present, copy=False)
             weight: exp.Expression = exp.Mul(this=_count(), expression=whole(CELL_WEIGHT))
             steps = [(f"cells{index}", pieces)]
             last = f"cells{index}"
         else:
             # Rows without a value have a cell NULL, so that the groups of a unit are the ones chosen for its measures.
             filled = _named(exp.Count(this=value.copy()), "n")
-            pieces = _select([column("u"), *keys, _named(_cell(cells, value), "cell"), filled], "rows")
-            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], _cell(cells, value), copy=False)
+            pieces = _select([column("u"), *keys, _named(self._cell(cells, value), "cell"), filled], "rows")
+            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], self._cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
             total = exp.Cast(
@@ -243,20 +270,45 @@ class _Statement:
                 )
             placed = _select(columns, f"cells{index}")
             rows = self.plan.contribution.rows
-            share_of = scaled(
-                exp.Paren(this=exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT))), column("total"), rows
-            )
+            whole_weight = exp.Paren(this=exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)))
+            share_of = shrunk(whole_weight, column("total"), rows, CELL_WEIGHT, self.dialect)
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
             bounded = self._first_groups(bounded)
             steps = [(f"cells{index}", pieces), (f"placed{index}", placed), (f"bounded{index}", bounded)]
-            weight = self._sum(column("part"))
+            weight = summed(column("part"), CELL_WEIGHT * rows, self.dialect, units=True)
             last = f"bounded{index}"
         grid = _select([*[key.copy() for key in keys], column("cell"), _named(weight, "weight")], last)
         grid = grid.group_by(*[key.copy() for key in keys], column("cell"), copy=False)
         steps.append((f"grid{index}", grid))
         return steps
+
+    def _cell(self, cells: Cells, value: exp.Expression) -> exp.Expression:
+        double = value.copy() if cells.value.type == "real" else _double(value.copy())
+        inverse = cells.number / (cells.high - cells.low)
+        place = steps_between(double.copy(), cells.low, inverse, guard=self.dialect == "postgres")
+        inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
+        return exp.Case(
+            ifs=[
+                exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
+                exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
+                exp.If(
+                    this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)
+                ),
+            ],
+            default=inside,
+        )
+
+    def _same(self, one: exp.Expression, other: exp.Expression) -> exp.Condition:
+        """Equal, where NULL equals NULL; for PostgreSQL as it can look it up."""
+        if self.dialect != "postgres":
+            return exp.NullSafeEQ(this=one, expression=other)
+        texts = [exp.Coalesce(this=_text(each), expressions=[exp.Literal.string("")]) for each in (one, other)]
+        missing = [exp.Paren(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in (one, other)]
+        return exp.and_(
+            exp.EQ(this=texts[0], expression=texts[1]), exp.EQ(this=missing[0], expression=missing[1]), copy=False
+        )
 
     def _part(
         self, number: int, source: str, numbers: Sequence[exp.Expression], cell: exp.Expression | None
@@ -265,7 +317,7 @@ class _Statement:
         keys = [column(name, source) for name in self.keys]
         select = _select([_named(whole(number), "part"), *keys, _named(cell or empty, "cell"), *numbers], source)
         if number and self.keys and not self.plan.public:
-            same = [exp.NullSafeEQ(this=column(name, source), expression=column(name, "totals")) for name in self.keys]
+            same = [self._same(column(name, source), column(name, "totals")) for name in self.keys]
             select = select.join(exp.Table(this=identifier("totals")), on=exp.and_(*same, copy=False), copy=False)
         return select
 
@@ -274,8 +326,8 @@ class _Statement:
             case Scan(table=table, alias=alias, numbered=False):
                 return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
             case Scan(table=table, alias=alias):
-                number = _named(exp.Window(this=exp.RowNumber()), UNIT)
-                return _select([exp.Star(), number], table).subquery(identifier(alias), copy=False)
+                numbers = _named(row_number(self.dialect), UNIT)
+                return _select([exp.Star(), numbers], table).subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
@@ -318,7 +370,10 @@ class _Statement:
                 return exp.Min(this=told)
             case UnitFunction.GREATEST:
                 return exp.Max(this=told)
-        total = _double(self._sum(told)) if value.argument.type == "integer" else exp.Sum(this=told)
+        if value.argument.type == "integer":
+            total = exact_double(summed(told, None, self.dialect), self.dialect)
+        else:
+            total = summed_in_order(told, self.dialect)
         if value.function is UnitFunction.SUM:
             return total
         return exp.Div(
@@ -327,36 +382,6 @@ class _Statement:
             typed=False,
             safe=False,
         )
-
-
-def _steps_of(of: Quantised, value: exp.Expression) -> exp.Expression:
-    double = value if of.value.type == "real" else _double(value)
-    moved = exp.Paren(this=exp.Sub(this=double.copy(), expression=real(of.centre)))
-    rounded = exp.Floor(this=exp.Add(this=exp.Mul(this=moved, expression=real(of.inverse)), expression=real(0.5)))
-    return exp.Case(
-        ifs=[
-            exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
-            exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
-        ],
-        default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
-    )
-
-
-def _cell(cells: Cells, value: exp.Expression) -> exp.Expression:
-    double = value.copy() if cells.value.type == "real" else _double(value.copy())
-    inverse = cells.number / (cells.high - cells.low)
-    place = exp.Mul(
-        this=exp.Paren(this=exp.Sub(this=double.copy(), expression=real(cells.low))), expression=real(inverse)
-    )
-    inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
-    return exp.Case(
-        ifs=[
-            exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
-            exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
-            exp.If(this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)),
-        ],
-        default=inside,
-    )
 
 
 def _among(told: exp.Expression, keys: tuple[Key, ...]) -> exp.Expression:
@@ -382,3 +407,7 @@ def _count() -> exp.Expression:
 
 def _double(told: exp.Expression) -> exp.Expression:
     return exp.Cast(this=told, to=exp.DataType.build("DOUBLE"))
+
+
+def _text(told: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=told.copy(), to=exp.DataType.build("TEXT"))

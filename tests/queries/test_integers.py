@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from indistinct.queries.engines import bounding
-from indistinct.queries.engines.bounding import at_most, kept, scaled, scaled_wide
-from indistinct.queries.engines.speaking import column
+from indistinct.queries.engines import integers
+from indistinct.queries.engines.integers import at_most, kept, shrunk
+from indistinct.queries.engines.words import column
 from tests.queries.engines import policy
 from tests.queries.test_sensitivity import QUESTIONS, database, exacts, planned, violations, without
 
@@ -42,15 +42,16 @@ def expected(total: int, count: int, rows: int) -> int:
 @pytest.mark.parametrize("rows", [1, 2, 10, 2**20])
 def test_sums_are_scaled_as_fractions_are(rows: int) -> None:
     total, count = column("s"), column("n")
-    small, large = pieces(2**32), pieces(2**62)
-    assert found(scaled(total, count, rows), small, "BIGINT", str) == [expected(s, n, rows) for s, n in small]
-    wide = scaled_wide(total, count, rows, "duckdb")
-    assert found(wide, large, "HUGEINT", str) == [expected(s, n, rows) for s, n in large]
+    small = pieces(2**32)
+    for most, kind in ((2**32, "BIGINT"), (2**33, "HUGEINT"), (2**60, "HUGEINT"), (2**62, "HUGEINT")):
+        some = pieces(most)
+        told = shrunk(total, count, rows, most, "duckdb")
+        assert found(told, some, kind, str) == [expected(s, n, rows) for s, n in some]
     assert found(at_most(count, rows), small, "BIGINT", str) == [min(n, rows) for _, n in small]
 
 
 def test_sums_rounded_otherwise_are_told_from_these() -> None:
-    told = scaled(column("s"), column("n"), 10)
+    told = shrunk(column("s"), column("n"), 10, 2**32, "duckdb")
     small = pieces(2**32)
     right = [expected(s, n, 10) for s, n in small]
     for fault in (("* 10) //", "* 9) //"), ("%", "//"), ("> 10", "> 11")):
@@ -59,12 +60,14 @@ def test_sums_rounded_otherwise_are_told_from_these() -> None:
 
 def test_sums_beyond_64_bits_move_towards_zero() -> None:
     sums = [(s, 1) for s in (0, -5, 2**62, 2**62 + 1, -(2**63), 2**90, -(2**100))]
-    assert found(kept(column("s")), sums, "HUGEINT", str) == [min(max(s, -(2**62)), 2**62) for s, _ in sums]
+    assert found(kept(column("s"), 2**32, "duckdb"), sums, "HUGEINT", str) == [
+        min(max(s, -(2**62)), 2**62) for s, _ in sums
+    ]
 
 
 @pytest.mark.parametrize("name", ["sums", "moments"])
 def test_sums_that_are_moved_stay_within_the_claim(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounding, "_LARGEST", 100_000)
+    monkeypatch.setattr(integers, "_LARGEST", 100_000)
     broken = []
     for seed in range(3):
         plan = planned(QUESTIONS[name], policy(groups=2, rows=2))
