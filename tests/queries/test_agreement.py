@@ -189,7 +189,7 @@ COLUMNS = st.tuples(
 PEOPLE = st.tuples(st.sampled_from([1, 2, 3, None]), st.integers(0, 99), st.sampled_from(["x", "y", None]))
 
 
-def property_of(examples: int) -> Any:
+def property_of(examples: int) -> settings:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -445,7 +445,7 @@ def test_text_compares_by_its_bytes(address: str) -> None:
         assert len(engine.run("SELECT word, COUNT(*) FROM words GROUP BY word ORDER BY word", seconds=9)) == 3
 
 
-BAD = {
+BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no table": ({}, "Say table"),
     "an unknown table": ({"table": "nowhere"}, "name a table"),
     "no table's name": ({"table": "a b"}, "source"),

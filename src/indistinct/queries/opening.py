@@ -12,8 +12,8 @@ from indistinct.ledger import Budget as LedgerBudget
 from indistinct.ledger import Ledger
 from indistinct.numbers import read_number
 from indistinct.queries.database import PrivateDatabase
-from indistinct.queries.engines.choosing import engine_for, is_address, is_session, named, of_database, of_session
 from indistinct.queries.engines.engine import Engine
+from indistinct.queries.engines.holding import engine_for, is_address, is_session, named, of_database, of_session
 from indistinct.queries.policy.terms import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
 
 __all__ = ["open"]

@@ -1,7 +1,11 @@
 """Whole numbers in an engine's SQL: sums that cannot overflow, shares of them, and numbers for values.
 
-One unit has at most 2^40 rows in a group, and there are at most 2^36 units: on that rests which numbers are kept in 64
+One unit has at most 2^40 rows in a group, and there are at most 2^36 units: on that rests which sums are made in 64
 bits. Others have 128 bits in DuckDB, 38 digits in Spark, and as many as they need in PostgreSQL.
+
+Of more than R rows of one unit in a group, n, a sum s becomes s R / n, rounded towards 0: what R rows would give that
+are each the mean of the n. That is several times as fast in 64 bits, so sums of small numbers are moved there before:
+no error can tell of it, and as they move towards 0, within what their rows could give, no bound is harmed.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from sqlglot import exp
 from indistinct.queries.engines.words import Dialect, cast, real, whole
 from indistinct.queries.policy.terms import ColumnType
 
-__all__ = ["PRIME", "hashed", "modulo", "row_number", "shrunk", "squared", "summed"]
+__all__ = ["PRIME", "at_most", "hashed", "kept", "modulo", "row_number", "shrunk", "squared", "summed"]
 
 PRIME = 2**31 - 1
 
 _MOST_OF_ONE_UNIT = 2**23
 _MOST_OF_ALL_UNITS = 2**27
+_MOST_KEPT = 2**32
+_LARGEST = 2**62
 
 
 def summed(what: exp.Expression, most: int | None, dialect: Dialect, *, units: bool = False) -> exp.Expression:
@@ -34,9 +40,24 @@ def squared(steps: exp.Expression, most: int, dialect: Dialect) -> exp.Expressio
     return exp.Mul(this=told, expression=told.copy())
 
 
+def kept(total: exp.Expression, most: int, dialect: Dialect) -> exp.Expression:
+    """The sum of one unit's numbers of at most such a size: in 64 bits, if that size is small."""
+    if most > _MOST_KEPT or (dialect == "spark" and most <= _MOST_OF_ONE_UNIT):
+        return total
+    ends = [(exp.GT, whole(_LARGEST)), (exp.LT, whole(-_LARGEST))]
+    beyond = [exp.If(this=kind(this=total.copy(), expression=end), true=end.copy()) for kind, end in ends]
+    return exp.Case(ifs=beyond, default=cast(total, "integer"))
+
+
+def at_most(count: exp.Expression, rows: int) -> exp.Expression:
+    """A count, or so many rows."""
+    more = exp.GT(this=count, expression=whole(rows))
+    return exp.Case(ifs=[exp.If(this=more, true=whole(rows))], default=count.copy())
+
+
 def shrunk(total: exp.Expression, count: exp.Expression, rows: int, most: int, dialect: Dialect) -> exp.Expression:
     """total rows / count, rounded towards 0, if the total is of more than so many numbers, of such a size at most."""
-    if dialect == "spark" or most > 2**60:
+    if dialect == "spark" or most <= _MOST_KEPT or most > 2**60:
         share = _in_parts(total, count, rows, most, dialect)
     else:
         size = exp.Mul(this=exp.Abs(this=_wide(total.copy(), dialect)), expression=whole(rows))
@@ -50,12 +71,14 @@ def shrunk(total: exp.Expression, count: exp.Expression, rows: int, most: int, d
 def _in_parts(total: exp.Expression, count: exp.Expression, rows: int, most: int, dialect: Dialect) -> exp.Expression:
     """The same without a product that is larger: the quotient times the rows, and the share of the remainder."""
     rest = exp.Paren(this=exp.Mod(this=total.copy(), expression=count.copy()))
-    if dialect == "spark" and most > _MOST_OF_ONE_UNIT:  # where DIV gives 64 bits
+    if dialect == "spark" and most > _MOST_KEPT:  # where DIV gives 64 bits
         exact = exp.Paren(this=exp.Sub(this=total.copy(), expression=rest.copy()))
         quotient: exp.Expression = _wide(exp.Div(this=exact, expression=count.copy(), typed=False, safe=False), dialect)
         rest = exp.Paren(this=cast(rest, "integer"))
     else:
         quotient = exp.Paren(this=exp.IntDiv(this=total.copy(), expression=count.copy()))
+    if rows == 1:
+        return quotient
     share = exp.IntDiv(this=exp.Paren(this=exp.Mul(this=rest, expression=whole(rows))), expression=count.copy())
     return exp.Add(this=exp.Mul(this=quotient, expression=whole(rows)), expression=exp.Paren(this=share))
 
@@ -67,9 +90,9 @@ def row_number(dialect: Dialect) -> exp.Expression:
     return exp.Window(this=exp.RowNumber())
 
 
-def modulo(told: exp.Expression) -> exp.Expression:
-    """The remainder by the prime 2^31 - 1."""
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(PRIME)))
+def modulo(told: exp.Expression, by: int = PRIME) -> exp.Expression:
+    """The remainder by the prime 2^31 - 1, or by another number."""
+    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(by)))
 
 
 def hashed(told: exp.Expression, kind: ColumnType, dialect: Dialect) -> exp.Expression:

@@ -1,10 +1,11 @@
 """The one statement that an engine runs for a plan: it bounds every unit's part, and returns small whole numbers.
 
     rows      the rows that are asked about: unit, keys, values
+    steps     the same with values to be summed as whole numbers of steps
     pieces    one row for each unit and group: how many rows, exact sums of steps
+    bounded   the sums scaled down to so many rows
     chosen    the groups of a unit in an order by a salted hash (only where a unit may be in more than it may count in)
-    bounded   at most so many groups of a unit, and in each the sums scaled down to so many rows
-    totals    one row for each group: units, and the sums of what is bounded
+    totals    one row for each group: units, and the sums of what is bounded, of the first groups of each unit
 
 Rows beyond the bound R of a group are not sampled: with n > R rows, a sum s becomes s R / n, rounded towards 0. It lies
 between what R copies of the smallest and of the largest value would give, so one unit changes a group by at most R
@@ -20,7 +21,8 @@ from sqlglot import exp
 
 from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
-from indistinct.queries.engines.integers import PRIME, hashed, modulo, row_number, shrunk, squared, summed
+from indistinct.queries.engines.choosing import order_of_groups, places_of
+from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, whole
 from indistinct.queries.plans.expressions import Expression, Field
@@ -59,10 +61,12 @@ class _Statement:
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        self.salt = plan.fingerprint()[:32]
+        quantised = [each.of for each in plan.measures if isinstance(each, Sum)]
+        self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
+        self.source = "steps" if self.steps else "rows"
 
     def text(self) -> str:
-        steps = [("rows", self._rows()), *self._steps()]
+        steps = [("rows", self._rows()), *self._quantised(), *self._steps()]
         parts = [
             self._part(0, "totals", [column("units"), *(column(f"m{i}") for i in range(len(self.plan.measures)))], None)
         ]
@@ -92,7 +96,11 @@ class _Statement:
 
     def _rows(self) -> exp.Select:
         plan = self.plan
-        columns = [_named(self._key(key.expression), name) for key, name in zip(plan.keys, self.keys, strict=True)]
+        groups = [self._key(key.expression) for key in plan.keys]
+        if plan.placed:
+            columns = [_named(column("place", f"keys {name}"), name) for name in self.keys]
+        else:
+            columns = [_named(key.copy(), name) for key, name in zip(groups, self.keys, strict=True)]
         conditions = [] if plan.where is None else [said(plan.where, self.dialect)]
         if isinstance(plan.unit, Field):
             unit = said(plan.unit, self.dialect)
@@ -105,9 +113,16 @@ class _Statement:
             columns.append(_named(told, name))
         if not columns:
             columns.append(_named(whole(1), "one"))
-        if plan.public:
-            conditions += [_among(self._key(key.expression), key.public or ()) for key in plan.keys]
         select = self._from(exp.select(*columns, copy=False), plan.relation)
+        for name, key, group in zip(self.keys, plan.keys, groups, strict=True):
+            public = key.public or ()
+            if plan.placed:
+                places = places_of(public, f"keys {name}")
+                declared = column("key", places.alias)
+                equal = self._same(group, declared) if None in public else exp.EQ(this=group, expression=declared)
+                select = select.join(places, on=equal, copy=False)
+            elif plan.public:
+                conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
 
     def _key(self, expression: Expression) -> exp.Expression:
@@ -116,95 +131,13 @@ class _Statement:
             return exp.Collate(this=told, expression=identifier("C"))  # the order of bytes, as elsewhere
         return told
 
-    def _steps(self) -> list[tuple[str, exp.Select]]:
-        measures = self.plan.measures
-        if not isinstance(self.plan.unit, Field):
-            sums = [
-                _named(exp.Coalesce(this=self._counted(each), expressions=[whole(0)]), f"m{i}")
-                for i, each in enumerate(measures)
-            ]
-            return [
-                ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "rows")))
-            ]
-        parts = [_named(_count(), "n")]
-        for index, each in enumerate(measures):
-            match each:
-                case CountValues() | Sum():
-                    parts.append(_named(self._counted(each), f"s{index}"))
-                    if isinstance(each, Sum):
-                        parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
-        pieces = _select([column("u"), *map(column, self.keys), *parts], "rows").group_by(
-            column("u"), *map(column, self.keys), copy=False
-        )
-        steps = [("pieces", pieces)]
-        before = "pieces"
-        if self._overlap():
-            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=self._order())
-            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "pieces")))
-            before = "chosen"
-        bounded = [_named(self._bounded(each, index), f"b{index}") for index, each in enumerate(measures)]
-        inner = _select([*map(column, self.keys), *bounded] or [_named(whole(1), "one")], before)
-        if self._overlap():
-            inner = inner.where(
-                exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-            )
-        steps.append(("bounded", inner))
-        sums = [
-            _named(exp.Coalesce(this=self._total(each, column(f"b{i}")), expressions=[whole(0)]), f"m{i}")
-            for i, each in enumerate(measures)
-        ]
-        steps.append(
-            ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "bounded")))
-        )
-        return steps
+    def _quantised(self) -> list[tuple[str, exp.Select]]:
+        if not self.steps:
+            return []
+        columns = [_named(self._steps_of(of), name) for of, name in self.steps.items()]
+        return [("steps", _select([exp.Star(), *columns], "rows"))]
 
-    def _grouped(self, select: exp.Select) -> exp.Select:
-        if self.keys:
-            select = select.group_by(*map(column, self.keys), copy=False)
-            if not self.plan.public:
-                select = select.having(exp.GTE(this=_count(), expression=whole(self.least_units)), copy=False)
-        return select
-
-    def _overlap(self) -> bool:
-        """Whether a unit may be in more groups than it counts in."""
-        groups = 1
-        for key in self.plan.keys:
-            groups *= len(key.public) if self.plan.public and key.public is not None else 10**9
-        return bool(self.keys) and groups > self.plan.contribution.groups
-
-    def _order(self) -> exp.Order:
-        """A unit's groups by a salted hash, the same on every engine; ties by the keys themselves.
-
-        Groups and units become numbers below the prime P = 2^31 - 1; a unit's order is that of (salted group times
-        salted unit) modulo P, another one for each unit. Each product is below 2^62.
-        """
-        if not isinstance(self.plan.unit, Field):
-            raise InternalError("Rows that are units have no order of groups.")
-        salts = [1 + int(self.salt[4 * i : 4 * i + 4], 16) * 32749 % (PRIME - 1) for i in range(4)]
-        group: exp.Expression = whole(salts[0])
-        for index, (name, key) in enumerate(zip(self.keys, self.plan.keys, strict=True)):
-            factor = whole(1 + salts[1] * (7919 * index + 1) % (PRIME - 1))
-            term = modulo(exp.Mul(this=hashed(column(name), key.expression.type, self.dialect), expression=factor))
-            group = exp.Add(this=group, expression=term)
-        unit = exp.Mul(this=hashed(column("u"), self.plan.unit.type, self.dialect), expression=whole(salts[2]))
-        told = modulo(exp.Mul(this=modulo(exp.Paren(this=group)), expression=modulo(unit)))
-        by = [told, *map(column, self.keys)]
-        return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
-
-    def _counted(self, measure: Measure) -> exp.Expression:
-        match measure:
-            case CountRows() | CountUnits():
-                return _count()
-            case CountValues(value=value):
-                return exp.Count(this=column(self.values[value]))
-            case Sum(of=of, power=power):
-                steps = self._quantised(of)
-                if power == 2:
-                    steps = squared(steps, of.largest, self.dialect)
-                return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
-        raise InternalError(f"There is no way to count {measure!r}.")
-
-    def _quantised(self, of: Quantised) -> exp.Expression:
+    def _steps_of(self, of: Quantised) -> exp.Expression:
         value = column(self.values[of.value])
         double = value if of.value.type == "real" else _double(value)
         steps = steps_between(double.copy(), of.centre, of.inverse, guard=self.dialect == "postgres")
@@ -217,18 +150,87 @@ class _Statement:
             default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
         )
 
-    def _total(self, measure: Measure, what: exp.Expression) -> exp.Expression:
-        return summed(what, change(measure, self.plan.contribution), self.dialect, units=True)
+    def _steps(self) -> list[tuple[str, exp.Select]]:
+        measures = self.plan.measures
+        if not isinstance(self.plan.unit, Field):
+            sums = [
+                _named(exp.Coalesce(this=self._counted(each), expressions=[whole(0)]), f"m{i}")
+                for i, each in enumerate(measures)
+            ]
+            return [
+                (
+                    "totals",
+                    self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], self.source)),
+                )
+            ]
+        parts = [_named(_count(), "n")]
+        for index, each in enumerate(measures):
+            match each:
+                case CountValues() | Sum():
+                    counted = self._counted(each)
+                    if isinstance(each, Sum):
+                        counted = kept(counted, each.of.largest**each.power, self.dialect)
+                    parts.append(_named(counted, f"s{index}"))
+                    if isinstance(each, Sum):
+                        parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
+        pieces = _select([column("u"), *map(column, self.keys), *parts], self.source).group_by(
+            column("u"), *map(column, self.keys), copy=False
+        )
+        bounded = [_named(self._bounded(each, i), f"b{i}") for i, each in enumerate(measures) if not self._is_one(each)]
+        steps = [("pieces", pieces), ("bounded", _select([column("u"), *map(column, self.keys), *bounded], "pieces"))]
+        if self.plan.choosing:
+            order = order_of_groups(self.plan, self.keys, self.dialect)
+            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=order)
+            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "bounded")))
+        sums = [self._total(each, i) for i, each in enumerate(measures)]
+        columns = [_named(exp.Coalesce(this=each, expressions=[whole(0)]), f"m{i}") for i, each in enumerate(sums)]
+        totals = _select([*map(column, self.keys), _named(_count(), "units"), *columns], steps[-1][0])
+        steps.append(("totals", self._grouped(self._first_groups(totals))))
+        return steps
+
+    def _is_one(self, measure: Measure) -> bool:
+        """Whether the measure is 1 for each unit and group."""
+        rows = self.plan.contribution.rows
+        return isinstance(measure, CountUnits) or (isinstance(measure, CountRows) and rows == 1)
+
+    def _first_groups(self, select: exp.Select) -> exp.Select:
+        if not self.plan.choosing:
+            return select
+        first = exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups))
+        return select.where(first, copy=False)
+
+    def _grouped(self, select: exp.Select) -> exp.Select:
+        if self.keys:
+            select = select.group_by(*map(column, self.keys), copy=False)
+            if not self.plan.public:
+                select = select.having(exp.GTE(this=_count(), expression=whole(self.least_units)), copy=False)
+        return select
+
+    def _counted(self, measure: Measure) -> exp.Expression:
+        match measure:
+            case CountRows() | CountUnits():
+                return _count()
+            case CountValues(value=value):
+                return exp.Count(this=column(self.values[value]))
+            case Sum(of=of, power=power):
+                steps: exp.Expression = column(self.steps[of])
+                if power == 2:
+                    steps = squared(steps, of.largest, self.dialect)
+                return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
+        raise InternalError(f"There is no way to count {measure!r}.")
+
+    def _total(self, measure: Measure, index: int) -> exp.Expression:
+        if self._is_one(measure):
+            return _count()
+        return summed(column(f"b{index}"), change(measure, self.plan.contribution), self.dialect, units=True)
 
     def _bounded(self, measure: Measure, index: int) -> exp.Expression:
         rows = self.plan.contribution.rows
         match measure:
-            case CountUnits():
-                return whole(1)
             case CountRows():
-                return _at_most(column("n"), rows)
+                return at_most(column("n"), rows)
             case CountValues():
-                return _at_most(column(f"s{index}"), rows)
+                return at_most(column(f"s{index}"), rows)
             case Sum(of=of, power=power):
                 most = of.largest**power
                 return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
@@ -251,10 +253,20 @@ class _Statement:
             pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], self._cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
-            columns.append(_named(exp.Window(this=exp.Sum(this=column("n")), partition_by=share), "total"))
-            if self._overlap():
+            total = exp.Cast(
+                this=exp.Window(this=exp.Sum(this=column("n")), partition_by=share), to=exp.DataType.build("BIGINT")
+            )
+            columns.append(_named(total, "total"))
+            if self.plan.choosing:
                 columns.append(
-                    _named(exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=self._order()), "place")
+                    _named(
+                        exp.Window(
+                            this=exp.DenseRank(),
+                            partition_by=[column("u")],
+                            order=order_of_groups(self.plan, self.keys, self.dialect),
+                        ),
+                        "place",
+                    )
                 )
             placed = _select(columns, f"cells{index}")
             rows = self.plan.contribution.rows
@@ -263,10 +275,7 @@ class _Statement:
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
-            if self._overlap():
-                bounded = bounded.where(
-                    exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-                )
+            bounded = self._first_groups(bounded)
             steps = [(f"cells{index}", pieces), (f"placed{index}", placed), (f"bounded{index}", bounded)]
             weight = summed(column("part"), CELL_WEIGHT * rows, self.dialect, units=True)
             last = f"bounded{index}"
@@ -373,10 +382,6 @@ class _Statement:
             typed=False,
             safe=False,
         )
-
-
-def _at_most(told: exp.Expression, most: int) -> exp.Expression:
-    return exp.Case(ifs=[exp.If(this=exp.GT(this=told, expression=whole(most)), true=whole(most))], default=told.copy())
 
 
 def _among(told: exp.Expression, keys: tuple[Key, ...]) -> exp.Expression:
