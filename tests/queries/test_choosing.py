@@ -17,7 +17,22 @@ from indistinct.queries.policy.terms import Budget
 from tests.queries.engines import ENGINES, Rows, policy
 from tests.queries.test_sensitivity import exacts, planned
 
-HARD_UNITS = [0, 1, -1, 2**31 - 1, -(2**31 - 1), 2**31, 2**62, -(2**63), 2**63 - 1, 4 * (2**31 - 2), 12345]
+HARD_UNITS = [
+    0,
+    1,
+    -1,
+    2**31 - 2,
+    2 - 2**31,
+    2**31 - 3,
+    2**31 - 1,
+    -(2**31 - 1),
+    2**31,
+    2**62,
+    -(2**63),
+    2**63 - 1,
+    4 * (2**31 - 2),
+    12345,
+]
 
 
 def placed_plan(keys: int, cells: int) -> Plan:
@@ -47,6 +62,7 @@ def test_no_two_public_groups_of_a_unit_tie() -> None:
     assert plan.placed
     assert ties(plan) == 0
     assert ties(plan, lambda sound: sound.replace("+ 1)", "+ 0)")) > 0
+    assert ties(plan, lambda sound: sound.replace(str(2**31 - 2), str(2**31 - 1))) > 0
     assert ties(plan, lambda sound: sound.replace("* 20", "* 19")) > 0
 
 

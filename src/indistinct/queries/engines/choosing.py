@@ -1,9 +1,9 @@
 """Which groups of a unit count, where it may be in more of them than it counts in: the first by a salted hash.
 
-Groups and units become numbers below the prime P = 2^31 - 1. With salts from the question, a unit's groups stand in
-the order of
+Groups become numbers below the prime P = 2^31 - 1, and units numbers below P - 1. With salts from the question, a
+unit's groups stand in the order of
 
-    (group s1 + s0 mod P) (1 + (unit s2 mod P - 1)) mod P,
+    (group s1 + s0 mod P) (unit + 1) mod P,
 
 another order for each unit, and the same on every engine, as nothing is computed but whole numbers below 2^62.
 
@@ -11,7 +11,7 @@ What a unit counts in is a function of its own rows and of the question, so it s
 or removed. That is all that privacy asks of the choice: nobody needs to be unable to guess the salts. But ties must not
 be broken by the order of rows, in which others have a part. So they are broken by the keys; or they cannot occur, where
 all keys are public: a group's number is its place among the public groups then, of which there are fewer than P, and
-no two places have the same product, as neither s1 nor the factor of the unit is 0 modulo P.
+no two places have the same product, as neither s1 nor unit + 1 is 0 modulo P.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     if not isinstance(plan.unit, Field):
         raise InternalError("Rows that are units have no order of groups.")
     salt = plan.fingerprint()
-    first, second, third = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(3))
+    first, second = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(2))
     if plan.placed:
         group = modulo(_plus(_times(_place(plan, keys), second), whole(first)))
     else:
@@ -42,7 +42,7 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
             number = exp.Coalesce(this=hashed(column(name), key.expression.type, dialect), expressions=[whole(index)])
             group = _plus(group, modulo(_times(number, 1 + second * (7919 * index + 1) % (PRIME - 1))))
         group = modulo(group)
-    unit = _plus(modulo(_times(hashed(column("u"), plan.unit.type, dialect), third), PRIME - 1), whole(1))
+    unit = _plus(hashed(column("u"), plan.unit.type, dialect, PRIME - 1), whole(1))
     by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
     # than sorting, from which the keys, though they decide nothing here, keep it.
