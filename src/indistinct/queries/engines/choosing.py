@@ -16,14 +16,16 @@ no two places have the same product, as neither s1 nor unit + 1 is 0 modulo P.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from indistinct.errors import InternalError
 from indistinct.queries.engines.integers import PRIME, hashed, modulo
 from indistinct.queries.engines.words import Dialect, cast, column, identifier, key_literal, whole
 from indistinct.queries.plans.expressions import Field
-from indistinct.queries.plans.plan import Plan
-from indistinct.queries.policy.terms import Key
+from indistinct.queries.plans.plan import GroupKey, Plan
+from indistinct.queries.policy.terms import ColumnType, Key
 
 __all__ = ["order_of_groups", "places_of"]
 
@@ -51,11 +53,18 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
 
 
-def places_of(keys: tuple[Key, ...], alias: str) -> exp.Values:
+def places_of(key: GroupKey, alias: str, dialect: Dialect) -> exp.Values:
     """A table of public keys and their places, to be joined with."""
-    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
+    rows = exp.Var(this=_places(key.expression.type, key.public or (), dialect))
     names = [identifier(name) for name in ("key", "place")]
-    return exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(alias), columns=names))
+    return exp.Values(expressions=[rows], alias=exp.TableAlias(this=identifier(alias), columns=names))
+
+
+@lru_cache(16)
+def _places(_: ColumnType, keys: tuple[Key, ...], dialect: Dialect) -> str:
+    """The rows of the table, which many questions have in common. The type is there as True and 1 are equal."""
+    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
+    return ", ".join(row.sql(dialect=dialect) for row in rows)
 
 
 def _place(plan: Plan, keys: list[str]) -> exp.Expression:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from indistinct.queries.engines.words import Dialect, cast, real, whole
+from indistinct.queries.engines.words import Dialect, cast, real, type_of, whole
 from indistinct.queries.policy.terms import ColumnType
 
 __all__ = ["PRIME", "at_most", "hashed", "kept", "modulo", "row_number", "shrunk", "squared", "summed"]
@@ -102,7 +102,7 @@ def hashed(told: exp.Expression, kind: ColumnType, dialect: Dialect, limit: int 
             return exp.Abs(this=modulo(cast(told, "integer"), limit))
         case "real":  # whose spelling differs
             within = exp.LT(this=exp.Abs(this=told.copy()), expression=real(2.0**52))
-            below = exp.TryCast(this=exp.Floor(this=told.copy()), to=exp.DataType.build("BIGINT"))
+            below = exp.TryCast(this=exp.Floor(this=told.copy()), to=type_of("integer"))
             absent = exp.If(this=exp.Is(this=told.copy(), expression=exp.Null()), true=exp.Null())
             told = exp.Case(ifs=[absent, exp.If(this=within, true=below)], default=whole(0))
             return exp.Abs(this=modulo(cast(told, "integer"), limit))
