@@ -149,7 +149,7 @@ class Reserve:
             if len(currencies) > 1:
                 raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
         if isinstance(self.asked, Amounts):
-            known = {"", "delta", *(budget.currency for budget in concerned)}
+            known = {"", "delta", *(name for budget in concerned for name in budget.currencies)}
             for currency, _ in self.asked.by_currency:
                 if currency not in known:
                     raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter, MissingExtra
 from indistinct.numbers.reading import read_probability
-from indistinct.queries.answers.allotment import Allotment, Noise, margin
+from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Interval, Released, Value, interval_of, shown, value_of
+from indistinct.queries.answers.noises import Noise, largest
 from indistinct.queries.plans.plan import Ordering, Plan
-from indistinct.queries.plans.results import measures_of
+from indistinct.queries.plans.results import Terms, noises_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,21 +73,13 @@ class Answer:
             raise InvalidParameter("level", level, "lie between 0 and 1, such as 0.95")
         found: dict[str, list[tuple[Any, Any]]] = {}
         for output in self._plan.outputs:
-            number = len(measures_of(output.outcome))
+            number = len(noises_of(output.outcome))
             each_level = 1 - (1 - sure) / max(number, 1)
             found[output.name] = [
-                _ends(interval_of(output.outcome, group, self._around(group, each_level)) if number else None)
+                _ends(interval_of(output.outcome, group, _Around(group, self._noises, each_level)) if number else None)
                 for group in self._groups
             ]
         return found
-
-    def _around(self, group: Released, level: Fraction) -> Callable[[int], Interval]:
-        def ends(measure: int) -> Interval:
-            reach = margin(self._noises[measure], level)
-            centre = Fraction(group.numbers[measure])
-            return centre - reach, centre + reach
-
-        return ends
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -132,6 +125,26 @@ class Answer:
         except ImportError:
             raise MissingExtra("A frame of polars", "polars") from None
         return pl.DataFrame(list(self.rows), schema=list(self.columns), orient="row")
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Intervals around the numbers of a group, each with such a probability."""
+
+    group: Released
+    noises: tuple[Noise, ...]
+    level: Fraction
+
+    def __call__(self, measure: int) -> Interval:
+        return self.together(((Fraction(1), measure),))
+
+    def together(self, terms: Terms) -> Interval:
+        centre = sum((factor * self.group.numbers[measure] for factor, measure in terms), Fraction(0))
+        reach = largest([(factor, self.noises[measure]) for factor, measure in terms], self.level)
+        return centre - reach, centre + reach
+
+    def quantile(self, cells: int, share: Fraction) -> Interval | None:  # noqa: ARG002
+        return None
 
 
 def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], receipt: Receipt) -> Answer:

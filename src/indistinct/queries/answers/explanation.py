@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from indistinct.mechanisms import DiscreteGaussian
-from indistinct.queries.answers.allotment import Allotment, margin
+from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
+from indistinct.queries.answers.allotment import Allotment
+from indistinct.queries.answers.noises import Noise, Side, largest, margin
 from indistinct.queries.answers.quantiles import rank_error
 from indistinct.queries.plans.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
 from indistinct.queries.plans.plan import Plan
@@ -53,8 +54,9 @@ def explain(plan: Plan, allotment: Allotment, statement: str) -> Explanation:
         match output.outcome:
             case Count(measure=measure):
                 errors[output.name] = float(margin(allotment.noises[measure], _LEVEL))
-            case Total(measure=measure, step=step):
-                errors[output.name] = float(margin(allotment.noises[measure], _LEVEL) * step)
+            case Total(terms=terms):
+                parts = [(factor, allotment.noises[measure]) for factor, measure in terms]
+                errors[output.name] = float(largest(parts, _LEVEL))
     return Explanation(
         statement, mechanisms_told(plan, allotment), bounds_told(plan), allotment.cost, errors, _suppression(allotment)
     )
@@ -68,8 +70,7 @@ def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
             change(measure, plan.contribution),
             measure.of.step**measure.power if isinstance(measure, Sum) else Fraction(1),
         )
-        scale = noise.sigma if isinstance(noise, DiscreteGaussian) else 1 / noise.epsilon
-        law = "discrete Gaussian noise, sigma" if isinstance(noise, DiscreteGaussian) else "geometric noise, scale"
+        law, scale = _law(noise)
         steps = "" if step == 1 else f", in steps of {float(step):.6g}"
         lines.append(
             f"{_what(measure)}: {law} {float(scale * step):.6g}; "
@@ -113,6 +114,18 @@ def _suppression(allotment: Allotment) -> str:
         f"of {told.units_for(Fraction(99, 100)):,} in 99 of 100, "
         f"of {told.surely:,} always, and of fewer than {told.first:,} never"
     )
+
+
+def _law(noise: Noise) -> tuple[str, Fraction]:
+    match noise:
+        case DiscreteGaussian(sigma=sigma):
+            return "discrete Gaussian noise, sigma", sigma
+        case Gaussian(sigma=sigma):
+            return "Gaussian noise rounded to whole numbers, sigma", sigma
+        case Geometric(epsilon=epsilon):
+            return "geometric noise, scale", 1 / epsilon
+        case Side(widths=widths, epsilon=epsilon, place=place):
+            return f"noise in the shape of a box of {len(widths)} measures, scale", widths[place] / epsilon
 
 
 def _what(measure: Measure) -> str:

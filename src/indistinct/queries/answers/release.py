@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from indistinct.errors import InternalError
-from indistinct.queries.answers.allotment import Allotment, Noise
+from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Released
+from indistinct.queries.answers.noises import draws
 from indistinct.queries.answers.quantiles import select_quantile
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy.terms import Key
@@ -20,7 +21,6 @@ from indistinct.queries.policy.terms import Key
 __all__ = ["Exact", "decode", "encode", "exact_of", "release"]
 
 Keys = tuple[Key, ...]
-_LARGEST = 2**61
 
 
 class Exact:
@@ -62,8 +62,8 @@ def release(plan: Plan, allotment: Allotment, exact: Exact, *, all_groups: bool 
         groups = [keys for keys, keep in zip(ordered, kept, strict=True) if keep]
     nothing = (0,) * len(plan.measures)
     columns = [
-        noisy(noise, [exact.numbers.get(keys, nothing)[index] for keys in groups])
-        for index, noise in enumerate(allotment.noises)
+        [exact.numbers.get(keys, nothing)[index] + int(drawn) for keys, drawn in zip(groups, noise, strict=True)]
+        for index, noise in enumerate(draws(allotment.noises, len(groups)))
     ]
     released = []
     for place, keys in enumerate(groups):
@@ -77,15 +77,6 @@ def release(plan: Plan, allotment: Allotment, exact: Exact, *, all_groups: bool 
             )
         released.append(Released(keys, tuple(column[place] for column in columns), tuple(cells)))
     return released
-
-
-def noisy(noise: Noise, numbers: Sequence[int]) -> list[int]:
-    """Every number with noise of its own."""
-    if not numbers:
-        return []
-    if max(abs(each) for each in numbers) < _LARGEST:
-        return [int(each) for each in noise.noise.draws(len(numbers)) + np.array(numbers, dtype=object)]
-    return [each + noise.noise.draw() for each in numbers]
 
 
 def encode(released: Sequence[Released]) -> bytes:

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from indistinct.errors import InternalError
 from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
-from indistinct.queries.plans.expressions import Expression, Field
+from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
     Cells,
@@ -93,16 +93,21 @@ class _Statement:
             columns.insert(0, _named(unit, "u"))
             conditions.append(exp.Not(this=exp.Is(this=unit.copy(), expression=exp.Null())))
         for value, name in self.values.items():
-            told = said(value, self.dialect)
-            if value.type == "real":
-                told = exp.Nullif(this=told, expression=real(float("nan")))
-            columns.append(_named(told, name))
+            columns.append(_named(self._value(value), name))
         if not columns:
             columns.append(_named(whole(1), "one"))
         if plan.public:
             conditions += [_among(self._key(key.expression), key.public or ()) for key in plan.keys]
         select = self._from(exp.select(*columns, copy=False), plan.relation)
         return select.where(*conditions, copy=False) if conditions else select
+
+    def _value(self, value: Expression) -> exp.Expression:
+        """A value that is counted, summed or ranked: not-a-number is NULL."""
+        if isinstance(value, Apply) and value.operation is Operation.OR_ZERO:
+            zero = real(0) if value.type == "real" else whole(0)
+            return exp.Coalesce(this=self._value(value.arguments[0]), expressions=[zero])
+        told = said(value, self.dialect)
+        return exp.Nullif(this=told, expression=real(float("nan"))) if value.type == "real" else told
 
     def _key(self, expression: Expression) -> exp.Expression:
         return said(expression, self.dialect)

@@ -36,6 +36,7 @@ __all__ = [
     "PrivateTable",
     "PublicTable",
     "Row",
+    "RuleName",
     "Table",
 ]
 
@@ -46,6 +47,8 @@ Key: TypeAlias = str | int | bool | dt.date | None
 """What a group may be called; None stands for NULL."""
 
 ColumnType: TypeAlias = Literal["integer", "real", "text", "boolean", "date", "timestamp"]
+
+RuleName: TypeAlias = Literal["basic", "zcdp", "gaussian"]
 
 MOST_GROUPS: Final = 2**20
 MOST_ROWS: Final = 2**20
@@ -161,12 +164,18 @@ class Budget:
 
     epsilon: Number
     delta: Number = 0
+    rule: RuleName | None = None
+    """How it is kept: `basic` adds up epsilons and deltas, `zcdp` zero-concentrated privacy, `gaussian` Gaussian."""
 
     def __post_init__(self) -> None:
         if not finite_number("epsilon", self.epsilon) > 0:
             raise InvalidParameter("epsilon", self.epsilon, "be positive")
         if not 0 <= finite_number("delta", self.delta) < 1:
             raise InvalidParameter("delta", self.delta, "lie in [0, 1)")
+        if self.rule not in {None, "basic", "zcdp", "gaussian"}:
+            raise InvalidParameter("rule", self.rule, "be one of basic, zcdp, gaussian")
+        if self.delta == 0 and self.rule in {"zcdp", "gaussian"}:
+            raise InvalidParameter("rule", self.rule, "be basic where delta is 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,18 +74,26 @@ class Aggregates:
     scope: Scope
     keys: tuple[GroupKey, ...]
     cells: int = _COMMON_CELLS
+    centring: bool = True
+    """Whether a sum may rest on a count as well: not where each number's error is to be a wanted one."""
     aliases: dict[str, Outcome] = field(default_factory=dict)
     measures: list[Measure] = field(default_factory=list)
     quantiles: dict[Cells, list[Fraction]] = field(default_factory=dict)
-    summed: set[tuple[Expression, Range | None]] = field(default_factory=set)
-    """Values, with their bounds, whose sum is asked for, which averages share."""
+    counted: set[Expression] = field(default_factory=set)
+    """Values whose number is asked for, which sums use as well."""
+    rows: bool = False
+    """Whether the number of rows is asked for."""
 
-    def note_sums(self, nodes: list[exp.Expression]) -> None:
-        """Looks ahead for sums, so that an average of the same value shares one."""
+    def note_counts(self, nodes: list[exp.Expression]) -> None:
+        """Looks ahead for counts, so that sums of the same values are taken from a centre, at no more cost."""
         for node in nodes:
-            for each in node.find_all(exp.Sum):
-                value = read_scalar(each.this, self.scope)
-                self.summed.add((bare(value), range_of(value)))
+            for each in node.find_all(exp.Count, exp.Avg, *_VARIANCES):
+                if isinstance(each.parent, exp.Filter) or isinstance(each.this, exp.Distinct):
+                    continue
+                if isinstance(each, exp.Count) and not isinstance(each.this, exp.Column):
+                    self.rows = self.rows or isinstance(each.this, exp.Star)
+                else:
+                    self.counted.add(bare(read_scalar(each.this, self.scope)))
 
     def read(self, node: exp.Expression | None) -> Outcome:
         """The outcome of an expression over aggregates, keys and numbers."""
@@ -227,24 +235,40 @@ class Aggregates:
         value = read_scalar(node.this, self.scope)
         low, high = self._bounds(node, value)
         inner = bare(value)
-        shared = isinstance(node, exp.Sum) or (
-            isinstance(node, exp.Avg) and (inner, (low, high)) in self.summed and condition is None
-        )
         step = self.scope.steps.get(inner) if isinstance(inner, Field) else None
         if step is not None and max(abs(low), abs(high)) > step * 2**40:
             raise Refuse(node.this, "The step of this column in the policy is too small for its bounds.")
         if condition is not None:
             inner = _where(condition, inner)
-        quantised = lattice(inner, low, high, centred=not shared, step=step)
-        total = self._measure(Sum(quantised))
         if isinstance(node, exp.Sum):
-            return Total(total, quantised.step)
+            return self._total(inner, low, high, step, alone=condition is not None)
+        quantised = lattice(inner, low, high, centred=True, step=step)
+        total = self._measure(Sum(quantised))
         count = self._measure(CountValues(inner))
         if isinstance(node, exp.Avg):
             return Average(total, count, Fraction(quantised.centre), quantised.step, quantised.low, quantised.high)
         sample, root = _VARIANCES[type(node)]
         squares = self._measure(Sum(quantised, 2))
         return Spread(total, squares, count, quantised.step, (quantised.high - quantised.low) / 2, sample, root)
+
+    def _total(self, value: Expression, low: Fraction, high: Fraction, step: Fraction | None, *, alone: bool) -> Total:
+        """A sum, from the middle of its bounds if the noisy number of values is there to bring it back to 0.
+
+        Around the middle a row changes the sum by half as much, or less: the noise of both together is smaller, by a
+        factor of sqrt(2) for bounds from 0 on. Beside COUNT(*), values that are missing count as 0.
+        """
+        if alone or not (self.centring and (self.rows or value in self.counted)):
+            quantised = lattice(value, low, high, centred=False, step=step)
+            return Total(self._measure(Sum(quantised)), quantised.step)
+        counted: Measure = CountValues(value)
+        if value not in self.counted:
+            counted, low, high = CountRows(), min(low, Fraction(0)), max(high, Fraction(0))
+            value = Apply(Operation.OR_ZERO, (value,), value.type)
+        quantised = lattice(value, low, high, centred=True, step=step)
+        total = self._measure(Sum(quantised))
+        if not quantised.centre:
+            return Total(total, quantised.step)
+        return Total(total, quantised.step, Fraction(quantised.centre), self._measure(counted))
 
     def _bounds(self, node: exp.Expression, value: Expression) -> Range:
         if value.type not in {"integer", "real"}:

@@ -39,14 +39,14 @@ class Wishes:
 def plan_question(spoken: Spoken, policy: Policy, wishes: Wishes | None = None) -> Plan:
     """The plan, or QueryRefused with the place and the reason. No data are touched."""
     try:
-        return _plan(spoken.statement, policy, wishes or Wishes())
+        return _plan(spoken.statement, policy, wishes or Wishes(), centring=spoken.target is None)
     except Refuse as refuse:
         raise said_at(spoken.text, refuse) from None
     except RecursionError:
         raise QueryRefused(spoken.text, None, "The question is nested too deeply.") from None
 
 
-def _plan(select: exp.Expression, policy: Policy, wishes: Wishes) -> Plan:
+def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: bool) -> Plan:
     if not isinstance(select, exp.Select):
         raise Refuse(select, "Only SELECT is answered.", "Write SELECT ... FROM ... GROUP BY ...")
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
@@ -57,9 +57,9 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes) -> Plan:
         raise Refuse(select.args["from_"], "No private table is asked.", "Public tables can be read as they are.")
     where = read_condition(select.args["where"].this, scope) if select.args.get("where") else None
     keys = _keys(select, scope, wishes)
-    aggregates = Aggregates(scope, keys, _cells(wishes))
+    aggregates = Aggregates(scope, keys, _cells(wishes), centring)
     clauses = [select.args.get(name) for name in ("having", "order")]
-    aggregates.note_sums([*select.expressions, *(clause for clause in clauses if clause is not None)])
+    aggregates.note_counts([*select.expressions, *(clause for clause in clauses if clause is not None)])
     outputs = _outputs(select, aggregates)
     having = aggregates.read(select.args["having"].this) if select.args.get("having") else None
     order = _order(select, aggregates, outputs)
