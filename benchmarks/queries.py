@@ -56,8 +56,8 @@ TASKS = (
     Task("orders", "COUNT by order, private keys, all of them distinct", ("indistinct",), "under 2 GB"),
     Task(
         "error",
-        "Root mean square error of COUNT and SUM by 50 regions at (1, 1e-6), over 200 draws",
-        ("indistinct", "indistinct, in rho", "opendp"),
+        "Root mean square error at (1, 1e-6) over 200 draws: COUNT and SUM by 50 regions, AVG by region, MEDIAN",
+        ("indistinct", "indistinct, in rho", "opendp", "pipelinedp", "diffprivlib"),
         "at most 1",
     ),
 )

@@ -14,12 +14,12 @@ import pytest
 
 from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.allotment import Allotment, allot
-from indistinct.queries.answers.noises import Side, margin
+from indistinct.queries.answers.noises import Noise, Side, margin
 from indistinct.queries.answers.prices import Price
 from indistinct.queries.answers.quantiles import losses, select_quantile
 from indistinct.queries.answers.selection import KeySelection
 from indistinct.queries.answers.wanted import allot_for_error
-from indistinct.queries.plans.measures import change
+from indistinct.queries.plans.measures import CELL_WEIGHT, change
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.questions.planner import plan_question
 from indistinct.queries.questions.reading import read_statement
@@ -105,13 +105,34 @@ def parts_of(plan: Plan, allotment: Allotment, price: Price) -> tuple[mpmath.mpf
                 assert size <= widths[noise.place]
                 boxes.add((widths, noise.epsilon))
     total += sum(groups * pure(price, real(epsilon)) for _, epsilon in boxes)
-    for quantiles, epsilon in zip(plan.quantiles, allotment.quantile_epsilon, strict=True):
+    for quantiles, epsilon, tree in zip(plan.quantiles, allotment.quantile_epsilon, allotment.trees, strict=True):
+        if tree is not None:
+            total += depth(tree.cells) * level_cost(price, tree.noise, CELL_WEIGHT * plan.contribution.rows, groups)
+            continue
         level = real(epsilon)
         each = pure(price, level) if allotment.pure else ranged(price, level)
         total += groups * len(quantiles.shares) * each
     if allotment.selection is not None:
         total += groups * pure(price, real(allotment.selection.epsilon))
     return total, square
+
+
+def depth(cells: int) -> int:
+    """How often a number of cells is divided by four until four or fewer are left."""
+    return 1 if cells <= 4 else 1 + depth(math.ceil(cells / 4))
+
+
+def level_cost(price: Price, noise: Noise, size: int, groups: int) -> mpmath.mpf:
+    """Of one level of a tree, which changes by `size` in l1 and in l2 in each of a unit's groups."""
+    match noise:
+        case Geometric():
+            return groups * pure(price, size * real(noise.epsilon))
+        case Gaussian():
+            assert price.currency == "mu^2"
+            return groups * (size / real(noise.sigma)) ** 2
+        case DiscreteGaussian():
+            return groups * gaussian(price, mpmath.mpf(size), real(noise.sigma))
+    raise AssertionError
 
 
 def true_cost(plan: Plan, allotment: Allotment, price: Price) -> mpmath.mpf:

@@ -300,7 +300,7 @@ def test_the_noise_of_answers_has_the_stated_law(tmp_path: Path) -> None:
     """From the SQL to the rows: the distance from the exact counts is Gaussian of the sigma that is charged for."""
     answer, truth, plan = noisy_and_exact(tmp_path, "SELECT g, COUNT(*) AS n FROM many GROUP BY g", groups=20_000)
     noise = [row[1] - group.numbers[0] for row, group in zip(answer.rows, truth, strict=True)]
-    sigma = float(answer._noises[0].sigma)  # noqa: SLF001  # of the receipt
+    sigma = float(answer._allotment.noises[0].sigma)  # noqa: SLF001  # of the receipt
     assert float(answer.receipt.cost["rho"]) >= plan.groups / (2 * sigma**2) * (1 - 1e-12)
 
     def distance(deviation: float) -> float:

@@ -34,6 +34,8 @@ class Options(TypedDict, total=False):
     """The groups of columns, by name: all of them are answered, and no others."""
     cells: int
     """Of the grid on which quantiles of real numbers are found."""
+    intervals: bool
+    """Whether quantiles are to have intervals of values, even where selecting each by itself has less error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Asking:
     rows: int | None = None
     keys: Mapping[str, Sequence[Key]] | None = field(default=None)
     cells: int = 1024
+    intervals: bool = False
 
     def wish(self, spoken: Spoken) -> Wish:
         """About the cost: what is given, else what the text says."""
@@ -66,6 +69,7 @@ class Asking:
             rows=self.rows or _count(spoken.options, "max_rows_contributed"),
             keys=self.keys or {},
             cells=self.cells,
+            intervals=self.intervals,
         )
 
 

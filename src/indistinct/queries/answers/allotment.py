@@ -24,9 +24,11 @@ from indistinct.errors import InvalidParameter
 from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.noises import Noise, Side
 from indistinct.queries.answers.prices import Price, pure_cost, pure_level, range_level, rooted_up
+from indistinct.queries.answers.quantiles import rank_error
 from indistinct.queries.answers.selection import KeySelection
-from indistinct.queries.plans.measures import change
-from indistinct.queries.plans.plan import Plan
+from indistinct.queries.answers.tree import MOST_LEAVES, Tree, levels_of
+from indistinct.queries.plans.measures import CELL_WEIGHT, change
+from indistinct.queries.plans.plan import Plan, QuantileSet
 
 __all__ = ["LEAST_ROUNDED", "LEAST_SIGMA", "MOST_EPSILON", "Allotment", "allot", "private_groups"]
 
@@ -38,6 +40,7 @@ _LARGEST_SIGMA = 2**58
 _LEAST_BOX, _MOST_BOX = Fraction(1, 1024), Fraction(20)
 _LARGEST_BOX = 2**45
 _MOST_SIDES = 64
+_SURE = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Allotment:
     quantile_epsilon: tuple[Fraction, ...]
     """Of each choice of a quantile, for each set of quantiles."""
     pure: bool
+    trees: tuple[Tree | None, ...] = ()
+    """For each set of quantiles, the tree that they come from, if it has less error than choosing each by itself."""
 
     @property
     def cost(self) -> dict[str, Fraction]:
@@ -81,10 +86,14 @@ def _allotted(plan: Plan, price: Price) -> Allotment:
         noises, costs = tuple(_noise(size, groups, share, price) for size in sizes), [share] * len(sizes)
     selection = None if plan.public else private_groups(share, groups, price)
     quantile = range_level(price, share / groups)
+    trees = tuple(_tree(each, quantile, share * len(each.shares), plan, price) for each in plan.quantiles)
     amount = price.amount
     if price.pure and price.currency != "epsilon":
         # The whole is pure, and each part is a product over G groups of guarantees of its share / G.
-        costs += [share] * (shares - len(sizes))
+        costs += [share] * (selection is not None)
+        for each, tree in zip(plan.quantiles, trees, strict=True):
+            number = len(each.shares) if tree is None else len(levels_of(each.cells.number))
+            costs += [share * len(each.shares) / number] * number
         parts = sum((groups * pure_cost(price, each / groups) for each in costs), Fraction(0))
         amount = min(parts, pure_cost(price, price.amount))
     return Allotment(
@@ -95,6 +104,7 @@ def _allotted(plan: Plan, price: Price) -> Allotment:
         selection,
         tuple(quantile for _ in plan.quantiles),
         price.is_epsilon,
+        trees,
     )
 
 
@@ -144,6 +154,25 @@ def _pure_noises(sizes: Sequence[int], share: Fraction) -> tuple[Noise, ...]:
         return apart
     box = tuple(Side(tuple(sizes), epsilon, place) for place in range(len(sizes)))
     return min(apart, box, key=lambda noises: _spread(noises, sizes))
+
+
+def _tree(quantiles: QuantileSet, epsilon: Fraction, share: Fraction, plan: Plan, price: Price) -> Tree | None:
+    """The tree for all of a share, if its estimates are nearer in rank than choices at epsilon each."""
+    cells, rows = quantiles.cells.number, plan.contribution.rows
+    if cells > MOST_LEAVES or (len(quantiles.shares) == 1 and not quantiles.ranged):
+        return None
+    levels, size = len(levels_of(cells)), CELL_WEIGHT * rows
+    if price.is_epsilon:
+        noise: Noise = _geometric(size, share / (levels * plan.groups))
+    else:
+        noise = _noise(size, plan.groups, share / levels, price)
+    tree = Tree(cells, noise)
+    if quantiles.ranged:
+        return tree
+    shares, pure = quantiles.shares, price.is_epsilon
+    together = sum(tree.rank_error(each, _SURE, CELL_WEIGHT) for each in shares)
+    apart = sum(rank_error(each, epsilon, rows, cells, _SURE, pure=pure) for each in shares)
+    return tree if together < apart else None
 
 
 def _noise(size: int, groups: int, share: Fraction, price: Price) -> Noise:

@@ -6,13 +6,15 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter, MissingExtra
 from indistinct.numbers.reading import read_probability
 from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Interval, Released, Value, interval_of, shown, value_of
-from indistinct.queries.answers.noises import Noise, largest
+from indistinct.queries.answers.noises import largest
+from indistinct.queries.answers.quantiles import cell_ends
 from indistinct.queries.plans.plan import Ordering, Plan
 from indistinct.queries.plans.results import Terms, noises_of
 
@@ -60,23 +62,25 @@ class Answer:
     receipt: Receipt
     _plan: Plan = field(repr=False)
     _groups: tuple[Released, ...] = field(repr=False)
-    _noises: tuple[Noise, ...] = field(repr=False)
+    _allotment: Allotment = field(repr=False)
 
     def intervals(self, level: object = "0.95") -> dict[str, list[tuple[Any, Any]]]:
         """For each column, ends between which it would be without the noise, each with such a probability at least.
 
         They tell of the noise alone: not of what bounding the values and the contributions has changed, nor of how
-        the people in the data were sampled. Keys of groups and quantiles have none: (None, None).
+        the people in the data were sampled. Keys of groups have none: (None, None). A quantile that was chosen by
+        itself is only known to be within its bounds; ask with `intervals=True` for more.
         """
         sure = read_probability("level", level)
         if not 0 < sure < 1:
             raise InvalidParameter("level", level, "lie between 0 and 1, such as 0.95")
+        around = partial(_Around, self._plan, self._allotment)
         found: dict[str, list[tuple[Any, Any]]] = {}
         for output in self._plan.outputs:
             number = len(noises_of(output.outcome))
             each_level = 1 - (1 - sure) / max(number, 1)
             found[output.name] = [
-                _ends(interval_of(output.outcome, group, _Around(group, self._noises, each_level)) if number else None)
+                _ends(interval_of(output.outcome, group, around(group, each_level)) if number else None)
                 for group in self._groups
             ]
         return found
@@ -131,8 +135,9 @@ class Answer:
 class _Around:
     """Intervals around the numbers of a group, each with such a probability."""
 
+    plan: Plan
+    allotment: Allotment
     group: Released
-    noises: tuple[Noise, ...]
     level: Fraction
 
     def __call__(self, measure: int) -> Interval:
@@ -140,11 +145,16 @@ class _Around:
 
     def together(self, terms: Terms) -> Interval:
         centre = sum((factor * self.group.numbers[measure] for factor, measure in terms), Fraction(0))
-        reach = largest([(factor, self.noises[measure]) for factor, measure in terms], self.level)
+        reach = largest([(factor, self.allotment.noises[measure]) for factor, measure in terms], self.level)
         return centre - reach, centre + reach
 
-    def quantile(self, cells: int, share: Fraction) -> Interval | None:  # noqa: ARG002
-        return None
+    def quantile(self, cells: int, share: Fraction) -> Interval:
+        grid = self.plan.quantiles[cells].cells
+        tree = self.allotment.trees[cells]
+        first, last = 0, grid.number - 1
+        if tree is not None:
+            first, last = tree.interval(self.group.prefixes[cells], share, self.level)
+        return cell_ends(grid, first)[0], cell_ends(grid, last)[1]
 
 
 def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], receipt: Receipt) -> Answer:
@@ -155,7 +165,7 @@ def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], re
     end = None if plan.limit is None else plan.offset + plan.limit
     kept = kept[plan.offset : end]
     rows = tuple(tuple(shown(value_of(output.outcome, group, plan)) for output in plan.outputs) for group in kept)
-    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment.noises)
+    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment)
 
 
 def _sorted(groups: list[Released], ordering: Ordering, plan: Plan) -> list[Released]:

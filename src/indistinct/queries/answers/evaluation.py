@@ -42,7 +42,7 @@ class Ends(Protocol):
         """Of a combination of measures."""
         ...
 
-    def quantile(self, cells: int, share: Fraction) -> Interval | None:
+    def quantile(self, cells: int, share: Fraction) -> Interval:
         """Of a quantile's value."""
         ...
 
@@ -55,6 +55,8 @@ class Released:
     numbers: tuple[int, ...]
     cells: tuple[tuple[int, ...], ...]
     """For each set of quantiles, the chosen cells."""
+    prefixes: tuple[tuple[int, ...], ...] = ()
+    """For each set that comes from a tree, the estimated weights below each cell; for others nothing."""
 
 
 def value_of(outcome: Outcome, group: Released, plan: Plan) -> Value:

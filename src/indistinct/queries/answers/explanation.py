@@ -11,7 +11,8 @@ from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.noises import Noise, Side, largest, margin
 from indistinct.queries.answers.quantiles import rank_error
-from indistinct.queries.plans.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
+from indistinct.queries.answers.tree import levels_of
+from indistinct.queries.plans.measures import CELL_WEIGHT, CountRows, CountUnits, CountValues, Measure, Sum, change
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.results import Count, Total
 from indistinct.queries.policy.terms import Row
@@ -76,8 +77,17 @@ def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
             f"{_what(measure)}: {law} {float(scale * step):.6g}; "
             f"a unit changes a group by at most {float(size * step):.6g}{steps}"
         )
-    for quantiles, epsilon in zip(plan.quantiles, allotment.quantile_epsilon, strict=True):
+    for quantiles, epsilon, tree in zip(plan.quantiles, allotment.quantile_epsilon, allotment.trees, strict=True):
         worst = max(quantiles.shares, key=lambda share: abs(share - Fraction(1, 2)))
+        if tree is not None:
+            law, scale = _law(tree.noise)
+            off = max(tree.rank_error(share, _LEVEL, CELL_WEIGHT) for share in quantiles.shares)
+            lines.append(
+                f"{len(quantiles.shares)} quantiles of {quantiles.cells.number:,} cells: a tree of "
+                f"{len(levels_of(tree.cells))} levels, {law} {float(scale / CELL_WEIGHT):.6g} rows; "
+                f"at most {off:,.6g} rows off in rank, in 95 of 100 cases"
+            )
+            continue
         rows = rank_error(worst, epsilon, plan.contribution.rows, quantiles.cells.number, _LEVEL, pure=allotment.pure)
         kind = "permute-and-flip" if allotment.pure else "exponential mechanism"
         lines.append(

@@ -14,7 +14,7 @@ from fractions import Fraction
 from indistinct.mechanisms import ExponentialMechanism, PermuteAndFlip
 from indistinct.queries.plans.measures import CELL_WEIGHT, Cells
 
-__all__ = ["cell_value", "losses", "rank_error", "select_quantile"]
+__all__ = ["cell_ends", "cell_value", "losses", "rank_error", "select_quantile"]
 
 
 def losses(weights: Sequence[int], share: Fraction) -> list[int]:
@@ -53,6 +53,14 @@ def cell_value(cells: Cells, index: int) -> float:
     """The middle of a cell; of whole numbers, the number."""
     width = (Fraction(cells.high) - Fraction(cells.low)) / cells.number
     return float(Fraction(cells.low) + width * index + width / 2)
+
+
+def cell_ends(cells: Cells, index: int) -> tuple[Fraction, Fraction]:
+    """The lower and the upper end of a cell; of whole numbers, the number."""
+    low, width = Fraction(cells.low), (Fraction(cells.high) - Fraction(cells.low)) / cells.number
+    if cells.value.type == "integer" and width == 1:
+        return low + index + width / 2, low + index + width / 2
+    return low + width * index, low + width * (index + 1)
 
 
 def _mechanism(share: Fraction, epsilon: Fraction, rows: int, *, pure: bool) -> ExponentialMechanism | PermuteAndFlip:

@@ -32,6 +32,8 @@ class QuantileSet:
 
     cells: Cells
     shares: tuple[Fraction, ...]
+    ranged: bool = False
+    """Whether each is to have an interval of values, whatever that takes of its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)

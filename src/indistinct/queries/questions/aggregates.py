@@ -323,9 +323,9 @@ class Aggregates:
         many = isinstance(node, exp.Quantile | exp.ApproxQuantile) and isinstance(node.args["quantile"], exp.Array)
         return Combine(Combining.LIST, outcomes) if many else outcomes[0]
 
-    def quantile_sets(self) -> tuple[QuantileSet, ...]:
+    def quantile_sets(self, *, ranged: bool) -> tuple[QuantileSet, ...]:
         """All quantiles that were asked for, by column."""
-        return tuple(QuantileSet(cells, tuple(sorted(set(shares)))) for cells, shares in self.quantiles.items())
+        return tuple(QuantileSet(cells, tuple(sorted(set(shares))), ranged) for cells, shares in self.quantiles.items())
 
     def _measure(self, measure: Measure) -> int:
         if isinstance(measure, CountValues) and _always(measure.value):

@@ -34,6 +34,7 @@ class Wishes:
     rows: int | None = None
     keys: Mapping[str, Sequence[Key]] = field(default_factory=dict)
     cells: int = 1024
+    intervals: bool = False
 
 
 def plan_question(spoken: Spoken, policy: Policy, wishes: Wishes | None = None) -> Plan:
@@ -73,7 +74,7 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: b
         keys=keys,
         contribution=_contribution(sources, scope, wishes),
         measures=tuple(aggregates.measures),
-        quantiles=aggregates.quantile_sets(),
+        quantiles=aggregates.quantile_sets(ranged=wishes.intervals),
         outputs=outputs,
         having=having,
         order=order,
