@@ -17,9 +17,9 @@ from indistinct.queries.answers.allotment import Allotment, allot
 from indistinct.queries.answers.noises import Noise, Side, margin
 from indistinct.queries.answers.prices import Price
 from indistinct.queries.answers.quantiles import losses, select_quantile
-from indistinct.queries.answers.selection import KeySelection
+from indistinct.queries.answers.selection import CountedSelection, KeySelection
 from indistinct.queries.answers.wanted import allot_for_error
-from indistinct.queries.plans.measures import CELL_WEIGHT, change
+from indistinct.queries.plans.measures import CELL_WEIGHT, CountUnits, change
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.questions.planner import plan_question
 from indistinct.queries.questions.reading import read_statement
@@ -112,9 +112,18 @@ def parts_of(plan: Plan, allotment: Allotment, price: Price) -> tuple[mpmath.mpf
         level = real(epsilon)
         each = pure(price, level) if allotment.pure else ranged(price, level)
         total += groups * len(quantiles.shares) * each
-    if allotment.selection is not None:
-        total += groups * pure(price, real(allotment.selection.epsilon))
-    return total, square
+    return total + selection_cost(plan, allotment, price), square
+
+
+def selection_cost(plan: Plan, allotment: Allotment, price: Price) -> mpmath.mpf:
+    match allotment.selection:
+        case KeySelection(epsilon=epsilon):
+            return plan.groups * pure(price, real(epsilon))
+        case CountedSelection(measure=None, noise=noise):
+            return level_cost(price, noise, 1, plan.groups)
+        case CountedSelection(measure=int() as place, noise=noise):
+            assert (plan.measures[place], allotment.noises[place]) == (CountUnits(), noise)
+    return mpmath.mpf(0)
 
 
 def depth(cells: int) -> int:
@@ -237,6 +246,51 @@ def test_groups_are_selected_privately_and_as_often_as_possible(epsilon: Fractio
     assert not broken(kept)
     assert broken([min(mpmath.mpf(1), each * (1 + mpmath.mpf(10) ** -4)) for each in kept])
     assert broken([0, *kept[selection.first + 1 :]])
+
+
+NOISES: list[Noise] = [
+    DiscreteGaussian(1, Fraction(37, 5), vector=True),
+    Gaussian(1, Fraction(37, 5), granularity=1),
+    Geometric(1, epsilon=Fraction(1, 5)),
+    Side((1, 30), Fraction(1, 2), 0),
+]
+
+
+def law(noise: Noise, reach: int) -> dict[int, mpmath.mpf]:
+    """Of the noise, on -reach, ..., reach, from its definition."""
+    places = range(-reach, reach + 1)
+    match noise:
+        case Gaussian():
+            sigma = real(noise.sigma)
+            return {z: mpmath.ncdf((z + mpmath.mpf(1) / 2) / sigma) - mpmath.ncdf((z - 0.5) / sigma) for z in places}
+        case DiscreteGaussian():
+            weights = {z: mpmath.exp(-(mpmath.mpf(z) ** 2) / (2 * real(noise.sigma) ** 2)) for z in places}
+        case Geometric():
+            weights = {z: mpmath.exp(-real(noise.epsilon) * abs(z)) for z in places}
+        case Side():
+            decay, (_, width) = mpmath.exp(-real(noise.epsilon)), noise.widths
+            others = range(-reach * width, reach * width + 1)
+            weights = {z: sum(decay ** max(abs(z), math.ceil(abs(y) / width)) for y in others) for z in places}
+        case _:
+            raise AssertionError
+    total = sum(weights.values())
+    return {z: weight / total for z, weight in weights.items()}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_group_of_the_first_size_is_shown_as_rarely_as_delta_says(noise: Noise) -> None:
+    """By the law of the noise, summed at 50 digits; a threshold a little lower would break it."""
+    selection = CountedSelection(noise, Fraction(1, 10**4))
+    told = law(noise, 90)
+
+    def shown(units: int, threshold: int) -> mpmath.mpf:
+        return sum(chance for z, chance in told.items() if units >= selection.first and units + z >= threshold)
+
+    assert shown(selection.first - 1, selection.threshold) == 0
+    assert shown(selection.first, selection.threshold) <= real(selection.delta)
+    assert shown(selection.first, selection.threshold - 3) > real(selection.delta)
+    assert shown(selection.half, selection.threshold) >= 0.5
+    assert shown(selection.units_for(Fraction(9, 10)), selection.threshold) >= 0.9
 
 
 def test_groups_are_kept_as_often_as_stated() -> None:

@@ -19,6 +19,7 @@ from indistinct.ledger import Ledger
 from indistinct.queries import Policy, PrivateDatabase, QueryRefused
 from indistinct.queries.answers.evaluation import Released, value_of
 from indistinct.queries.answers.release import exact_of
+from indistinct.queries.answers.selection import CountedSelection
 from indistinct.queries.engines.duckdb import DuckDBEngine
 from indistinct.queries.engines.statement import statement_of
 from indistinct.queries.questions.planner import plan_question
@@ -506,3 +507,22 @@ def test_plans_of_equal_questions_are_equal() -> None:
         )
     )
     assert first.fingerprint() == second.fingerprint()
+
+
+def test_one_noisy_number_of_units_is_shown_and_selects(tmp_path: Path) -> None:
+    """COUNT(DISTINCT unit) beside private keys: no share for the selection, and no group below its threshold."""
+    file = tmp_path / "wide.parquet"
+    duckdb.execute(f"COPY (SELECT i AS u, CAST(floor(sqrt(i)) AS BIGINT) AS g FROM range(90000) t(i)) TO '{file}'")
+    question = "SELECT g, COUNT(DISTINCT u) AS n FROM wide GROUP BY g"
+    with indistinct.open(file, unit="u", epsilon=1, delta=1e-6, name="wide") as opened:
+        answer = opened.sql(question)
+        told = opened.explain(question)
+        alone = opened.explain("SELECT COUNT(DISTINCT u) AS n FROM wide")
+        apart = opened.explain("SELECT g, COUNT(*) AS n FROM wide GROUP BY g")
+    selection = answer._allotment.selection  # noqa: SLF001  # of the receipt
+    assert isinstance(selection, CountedSelection)
+    assert told.errors["n"] == alone.errors["n"] < apart.errors["n"]
+    assert min(number for _, number in answer.rows) >= selection.threshold
+    counted, shown = {group: 2 * group + 1 for group in range(300)}, {group for group, _ in answer.rows}
+    assert all(counted[group] >= selection.first for group in shown)
+    assert {group for group, units in counted.items() if units > selection.surely} <= shown

@@ -25,9 +25,9 @@ from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.noises import Noise, Side
 from indistinct.queries.answers.prices import Price, pure_cost, pure_level, range_level, rooted_up
 from indistinct.queries.answers.quantiles import rank_error
-from indistinct.queries.answers.selection import KeySelection
+from indistinct.queries.answers.selection import CountedSelection, KeySelection, Selection
 from indistinct.queries.answers.tree import MOST_LEAVES, Tree, levels_of
-from indistinct.queries.plans.measures import CELL_WEIGHT, change
+from indistinct.queries.plans.measures import CELL_WEIGHT, CountUnits, change
 from indistinct.queries.plans.plan import Plan, QuantileSet
 
 __all__ = ["LEAST_ROUNDED", "LEAST_SIGMA", "MOST_EPSILON", "Allotment", "allot", "private_groups"]
@@ -41,6 +41,8 @@ _LEAST_BOX, _MOST_BOX = Fraction(1, 1024), Fraction(20)
 _LARGEST_BOX = 2**45
 _MOST_SIDES = 64
 _SURE = Fraction(95, 100)
+_LEAST_CHANCE = Fraction(1, 10**12)
+"""Of private groups, for which the tails of a box are known well enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Allotment:
     amount: Fraction
     delta: Fraction
     noises: tuple[Noise, ...]
-    selection: KeySelection | None
+    selection: Selection | None
     quantile_epsilon: tuple[Fraction, ...]
     """Of each choice of a quantile, for each set of quantiles."""
     pure: bool
@@ -80,17 +82,17 @@ def _allotted(plan: Plan, price: Price) -> Allotment:
     share = price.amount / shares
     sizes = [change(each, plan.contribution) for each in plan.measures]
     if price.is_epsilon:
-        noises = _pure_noises(sizes, share / groups)
+        noises = _pure_noises(sizes, share / groups, boxed=plan.public or price.delta / groups > _LEAST_CHANCE)
         costs = [share * len(sizes)] if sizes and isinstance(noises[0], Side) else [share] * len(sizes)
     else:
         noises, costs = tuple(_noise(size, groups, share, price) for size in sizes), [share] * len(sizes)
-    selection = None if plan.public else private_groups(share, groups, price)
+    selection = None if plan.public else private_groups(plan, share, price, noises)
     quantile = range_level(price, share / groups)
     trees = tuple(_tree(each, quantile, share * len(each.shares), plan, price) for each in plan.quantiles)
     amount = price.amount
     if price.pure and price.currency != "epsilon":
         # The whole is pure, and each part is a product over G groups of guarantees of its share / G.
-        costs += [share] * (selection is not None)
+        costs += [share] * (isinstance(selection, KeySelection))
         for each, tree in zip(plan.quantiles, trees, strict=True):
             number = len(each.shares) if tree is None else len(levels_of(each.cells.number))
             costs += [share * len(each.shares) / number] * number
@@ -124,9 +126,12 @@ def _with_delta(plan: Plan, price: Price, without: Allotment) -> Allotment:
         if sigma > _LARGEST_SIGMA:
             return without
         noises.append(Gaussian(1, sigma, granularity=1))
-    selection = without.selection
-    if selection is not None:
-        selection = KeySelection(selection.epsilon, (price.delta - delta) / plan.groups)
+    selection, left = without.selection, (price.delta - delta) / plan.groups
+    match selection:
+        case KeySelection(epsilon=epsilon):
+            selection = KeySelection(epsilon, left)
+        case CountedSelection(measure=int() as place):
+            selection = CountedSelection(noises[place], left, place)
     return replace(without, noises=tuple(noises), delta=price.delta, selection=selection)
 
 
@@ -136,7 +141,8 @@ def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _shares(plan: Plan) -> int:
-    return len(plan.measures) + sum(len(each.shares) for each in plan.quantiles) + (not plan.public)
+    apart = not plan.public and CountUnits() not in plan.measures
+    return len(plan.measures) + sum(len(each.shares) for each in plan.quantiles) + apart
 
 
 def _spread(noises: Sequence[Noise], sizes: Sequence[int]) -> float:
@@ -144,11 +150,11 @@ def _spread(noises: Sequence[Noise], sizes: Sequence[int]) -> float:
     return sum(noise.variance / size**2 for noise, size in zip(noises, sizes, strict=True))
 
 
-def _pure_noises(sizes: Sequence[int], share: Fraction) -> tuple[Noise, ...]:
+def _pure_noises(sizes: Sequence[int], share: Fraction, *, boxed: bool) -> tuple[Noise, ...]:
     """Of measures that have `share` of epsilon each, in every group."""
     apart = tuple(_geometric(size, share) for size in sizes)
     epsilon = share * len(sizes)
-    if not 1 < len(sizes) <= _MOST_SIDES or not _LEAST_BOX <= epsilon <= _MOST_BOX:
+    if not boxed or not 1 < len(sizes) <= _MOST_SIDES or not _LEAST_BOX <= epsilon <= _MOST_BOX:
         return apart
     if max(sizes) > _LARGEST_BOX * min(epsilon, Fraction(1)):
         return apart
@@ -199,8 +205,12 @@ def _geometric(size: int, epsilon: Fraction) -> Geometric:
     return Geometric(1, epsilon=min(epsilon / size, MOST_EPSILON))
 
 
-def private_groups(share: Fraction, groups: int, price: Price) -> KeySelection:
-    """The coins of private groups, for a share of the amount and all of the delta."""
+def private_groups(plan: Plan, share: Fraction, price: Price, noises: Sequence[Noise]) -> Selection:
+    """How private groups are selected, with all of the delta.
+
+    By the noisy number of units if it is asked for, at no cost of its own; else, for a share of the amount, by such a
+    number that is not shown, or by coins: whichever shows groups of fewer units.
+    """
     if not price.delta > 0:
         raise InvalidParameter(
             "delta",
@@ -208,4 +218,12 @@ def private_groups(share: Fraction, groups: int, price: Price) -> KeySelection:
             "be positive where the groups are not declared",
             instead="Declare the keys, in the policy or with keys=..., or spend some delta.",
         )
-    return KeySelection(min(pure_level(price, share / groups), Fraction(50)), price.delta / groups)
+    delta = price.delta / plan.groups
+    if CountUnits() in plan.measures:
+        place = plan.measures.index(CountUnits())
+        return CountedSelection(noises[place], delta, place)
+    coins = KeySelection(min(pure_level(price, share / plan.groups), Fraction(50)), delta)
+    if price.is_epsilon:
+        return coins
+    counted = CountedSelection(_noise(1, plan.groups, share, price), delta)
+    return counted if counted.half < coins.half else coins

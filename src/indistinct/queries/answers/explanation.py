@@ -11,6 +11,7 @@ from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.noises import Noise, Side, largest, margin
 from indistinct.queries.answers.quantiles import rank_error
+from indistinct.queries.answers.selection import KeySelection, Selection
 from indistinct.queries.answers.tree import levels_of
 from indistinct.queries.plans.measures import CELL_WEIGHT, CountRows, CountUnits, CountValues, Measure, Sum, change
 from indistinct.queries.plans.plan import Plan
@@ -96,12 +97,17 @@ def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
             f"at most {rows:,.6g} rows off in rank, in 95 of 100 cases"
         )
     if allotment.selection is not None:
-        selection = allotment.selection
-        lines.append(
-            f"private groups: best coins of epsilon {float(selection.epsilon):.6g}, "
-            f"delta {float(selection.delta):.3g} for each group of a unit"
-        )
+        lines.append(_selected(allotment.selection))
     return tuple(lines)
+
+
+def _selected(selection: Selection) -> str:
+    share = f"delta {float(selection.delta):.3g} for each group of a unit"
+    if isinstance(selection, KeySelection):
+        return f"private groups: best coins of epsilon {float(selection.epsilon):.6g}, {share}"
+    law, scale = _law(selection.noise)
+    of = f"{law} {float(scale):.6g}" if selection.measure is None else "the noise of their count"
+    return f"private groups: shown from a noisy number of {selection.threshold:,} units on, {of}, {share}"
 
 
 def bounds_told(plan: Plan) -> str:
@@ -119,10 +125,11 @@ def _suppression(allotment: Allotment) -> str:
     if allotment.selection is None:
         return ""
     told = allotment.selection
+    always = "always" if isinstance(told, KeySelection) else "all but always"
     return (
         f"groups of {told.half:,} units are shown in half of the cases, "
         f"of {told.units_for(Fraction(99, 100)):,} in 99 of 100, "
-        f"of {told.surely:,} always, and of fewer than {told.first:,} never"
+        f"of {told.surely:,} {always}, and of fewer than {told.first:,} never"
     )
 
 

@@ -15,6 +15,7 @@ from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Released
 from indistinct.queries.answers.noises import draws
 from indistinct.queries.answers.quantiles import select_quantile
+from indistinct.queries.answers.selection import KeySelection, Selection
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy.terms import Key
 
@@ -56,15 +57,16 @@ def release(plan: Plan, allotment: Allotment, exact: Exact, *, all_groups: bool 
     else:
         if allotment.selection is None:
             raise InternalError("Private keys need a selection.")
-        ordered = sorted(exact.units, key=_order)
-        units = np.array([exact.units[keys] for keys in ordered], dtype=np.int64)
-        kept = [True] * len(ordered) if all_groups else allotment.selection.keep(units).tolist()
-        groups = [keys for keys, keep in zip(ordered, kept, strict=True) if keep]
+        groups = sorted(exact.units, key=_order)
     nothing = (0,) * len(plan.measures)
     columns = [
         [exact.numbers.get(keys, nothing)[index] + int(drawn) for keys, drawn in zip(groups, noise, strict=True)]
         for index, noise in enumerate(draws(allotment.noises, len(groups)))
     ]
+    if allotment.selection is not None and not all_groups:
+        kept = _kept(allotment.selection, [exact.units[keys] for keys in groups], columns)
+        groups = [keys for keys, keep in zip(groups, kept, strict=True) if keep]
+        columns = [[number for number, keep in zip(column, kept, strict=True) if keep] for column in columns]
     sets = [_quantiles(plan, allotment, exact, groups, index) for index in range(len(plan.quantiles))]
     grown = any(tree is not None for tree in allotment.trees)
     return [
@@ -75,6 +77,20 @@ def release(plan: Plan, allotment: Allotment, exact: Exact, *, all_groups: bool 
             tuple(prefixes[place] for _, prefixes in sets) if grown else (),
         )
         for place, keys in enumerate(groups)
+    ]
+
+
+def _kept(selection: Selection, units: list[int], columns: list[list[int]]) -> list[bool]:
+    """Which private groups are shown."""
+    if isinstance(selection, KeySelection):
+        return [bool(each) for each in selection.keep(np.array(units, dtype=np.int64))]
+    if selection.measure is None:
+        (drawn,) = draws([selection.noise], len(units))
+        noisy = [number + int(each) for number, each in zip(units, drawn, strict=True)]
+    else:
+        noisy = columns[selection.measure]
+    return [
+        number >= selection.first and told >= selection.threshold for number, told in zip(units, noisy, strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.allotment import LEAST_ROUNDED, LEAST_SIGMA, MOST_EPSILON, Allotment, private_groups
 from indistinct.queries.answers.noises import Noise, margin
 from indistinct.queries.answers.prices import Price, pure_cost
-from indistinct.queries.plans.measures import change
+from indistinct.queries.plans.measures import CountUnits, change
 from indistinct.queries.plans.plan import Output, Plan
 from indistinct.queries.plans.results import Count, Total
 from indistinct.queries.questions.reading import TargetError
@@ -45,9 +45,10 @@ def allot_for_error(plan: Plan, target: TargetError, price: Price) -> Allotment:
     selection = None
     if not plan.public:
         share = price.amount / (len(plan.measures) + 1)
-        selection = private_groups(share, plan.groups, price)
-        pure = price.pure and price.currency != "epsilon"
-        amount += plan.groups * pure_cost(price, share / plan.groups) if pure else share
+        selection = private_groups(plan, share, price, noises)
+        if CountUnits() not in plan.measures:
+            pure = price.pure and price.currency != "epsilon"
+            amount += plan.groups * pure_cost(price, share / plan.groups) if pure else share
     delta = price.delta if selection is not None else Fraction(0)
     return Allotment(price.currency, amount, delta, tuple(noises), selection, (), price.is_epsilon)
 
