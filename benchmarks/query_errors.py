@@ -23,7 +23,7 @@ REGIONS = [f"region {number}" for number in range(1, 51)]
 EPSILON, DELTA = 1, 1e-6
 DRAWS = 200
 MOST_USERS = 5000
-LOW, HIGH, CELLS = 0.0, 100.0, 100
+LOW, HIGH, CELLS = 0.0, 100.0, 10_000
 ONE_ROW = """
     SELECT user_id, min(region) AS region, min(amount)::DOUBLE AS amount
     FROM sales GROUP BY user_id ORDER BY user_id LIMIT {users}
@@ -163,11 +163,12 @@ def diffprivlib(table: Path) -> Found:
     found: Found = {}
     with measured(table, found) as errors:
         by = {region: np.array([row[2] for row in errors.rows if row[1] == region]) for region in REGIONS}
+        places = np.array([REGIONS.index(row[1]) + 0.5 for row in errors.rows])
         everything = np.array([row[2] for row in errors.rows])
         bounds, half = (LOW, HIGH), EPSILON / 2
         for _ in range(DRAWS):
-            counts = {name: float(tools.count_nonzero(np.ones(len(x)), epsilon=half)) for name, x in by.items()}
-            errors.add("counts", counts)
+            counts, _ = tools.histogram(places, bins=len(REGIONS), range=(0, len(REGIONS)), epsilon=half)
+            errors.add("counts", dict(zip(REGIONS, map(float, counts), strict=True)))
             errors.add("sums", {name: float(tools.sum(x, epsilon=half, bounds=bounds)) for name, x in by.items()})
             errors.add(
                 "averages", {name: float(tools.mean(x, epsilon=EPSILON, bounds=bounds)) for name, x in by.items()}

@@ -18,7 +18,7 @@ import indistinct
 from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
 from indistinct.queries.answers.noises import Noise
 from indistinct.queries.answers.quantiles import select_quantile
-from indistinct.queries.answers.tree import Tree, levels_of
+from indistinct.queries.answers.tree import Tree, _squares, levels_of
 from tests.noise.budget import share
 
 NOISES: dict[str, Noise] = {
@@ -92,6 +92,20 @@ def test_bounds_on_the_noise_hold_as_often_as_they_say(noise: str) -> None:
         beyond = (above[:, 1:-1] > reach[1:-1] + 1).mean(axis=0)
         assert beyond.max() <= 0.05 + slack
         assert (above[:, 1:-1] > reach[1:-1] * 0.3).mean(axis=0).max() > 0.05 + slack
+
+
+@pytest.mark.parametrize("cells", [5, 16, 91, 1024])
+def test_large_trees_are_bounded_from_above(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said without the weights is never below what they say, and not many times above."""
+    for q in (0.1, 0.5, 0.93):
+        exact, most = _squares(cells, q)
+        with monkeypatch.context() as patched:
+            patched.setattr("indistinct.queries.answers.tree._MOST_WEIGHED", 0)
+            bound, widest = _squares(cells, q)
+        assert (exact <= bound + 1e-9).all()
+        assert (exact <= most**2 * len(design(cells))).all()
+        assert bound.max() <= 4 * exact.max()
+        assert (widest >= np.sqrt(exact) - 1e-9).all()
 
 
 @pytest.mark.parametrize(("delta", "rule"), [(0, "basic"), (1e-6, "zcdp"), (1e-6, "gaussian")])

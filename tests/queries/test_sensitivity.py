@@ -33,6 +33,7 @@ QUESTIONS = {
     "moments": "SELECT ward, AVG(cost), VARIANCE(cost), STDDEV(CLAMP(days, 0, 30)) FROM visits GROUP BY ward",
     "several keys": "SELECT ward, day, urgent, COUNT(*), SUM(cost) FROM visits GROUP BY 1, 2, 3",
     "buckets": "SELECT WIDTH_BUCKET(cost, 0, 40, 4) AS b, COUNT(*), SUM(cost) FROM visits GROUP BY b",
+    "small whole keys": "SELECT CASE WHEN urgent THEN 7 ELSE 1234567 END AS k, COUNT(*) FROM visits GROUP BY k",
     "quantiles": "SELECT ward, QUANTILE(cost, [0.1, 0.5]), MEDIAN(CLAMP(days, 0, 9)) FROM visits GROUP BY ward",
     "where": "SELECT ward, SUM(cost) FROM visits WHERE days / 2 > 1 OR NOT urgent GROUP BY ward",
     "filters": (
@@ -162,6 +163,20 @@ def test_no_unit_changes_more_than_is_claimed(engine: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ["counts", "sums", "moments", "quantiles", "two public keys"])
+def test_no_unit_changes_more_than_is_claimed_where_keys_are_public(engine: str, name: str) -> None:
+    buckets = "SELECT ward, WIDTH_BUCKET(cost, 0, 40, 4) AS b, COUNT(*), SUM(cost) FROM visits GROUP BY ward, b"
+    for seed, (groups, rows) in enumerate(BOUNDS):
+        plan = planned(QUESTIONS.get(name, buckets), policy(groups=groups, rows=rows, keys=True))
+        assert plan.placed
+        tables = database(1000 * seed + len(name) + 1)
+        here, *fewer = exacts(engine, [tables, *(without(tables, unit) for unit in (1, 2, 3))], plan)
+        assert here.units.keys() <= set(plan.public_groups())
+        for there in fewer:
+            assert violations(plan, here, there) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_row_that_is_a_unit_changes_one_group(engine: str) -> None:
     for question in ("counts", "sums", "moments", "quantiles", "several keys"):
         text = QUESTIONS[question].replace(", COUNT(DISTINCT who)", "")
@@ -222,6 +237,11 @@ FAULTS: dict[str, tuple[str, str]] = {
     "values are not clamped": (r'CASE WHEN "v0" >= .*? ELSE (TRY_CAST\(FLOOR.*? AS BIGINT\)) END', r"\1"),
     "units are forgotten": (r'GROUP BY "u", "k0"', 'GROUP BY "u", "k0", "v0"'),
 }
+PUBLIC_FAULTS: dict[str, tuple[str, str]] = {
+    "groups are not bounded": FAULTS["groups are not bounded"],
+    "units are forgotten": FAULTS["units are forgotten"],
+    "sums are not scaled down": FAULTS["sums are not scaled down"],
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -231,6 +251,21 @@ def test_a_planted_fault_is_caught(fault: str) -> None:
     assert re.search(pattern, statement_of(plan, "duckdb", 1))
     rows: Rows = [(1, ward, cost, 1, None, True) for ward in "abcd" for cost in (500.0, 400.0, 30.0, 20.0)]
     tables: dict[str, Rows] = {"visits": [*rows, (2, "a", 3.0, 1, None, True)]}
+    pair = [tables, without(tables, 1)]
+    assert violations(plan, *exacts("duckdb", pair, plan)) == []
+    assert violations(plan, *exacts("duckdb", pair, plan, lambda sound: re.sub(pattern, instead, sound))) != []
+
+
+@pytest.mark.parametrize("fault", PUBLIC_FAULTS)
+def test_a_planted_fault_is_caught_where_keys_are_public(fault: str) -> None:
+    question = "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward"
+    plan = planned(question, policy(groups=2, rows=2, keys=True))
+    pattern, instead = PUBLIC_FAULTS[fault]
+    assert re.search(pattern, statement_of(plan, "duckdb", 1))
+    rows: Rows = [
+        (1, ward, cost, 1, None, True) for ward in ("a", "b", "c", None) for cost in (500.0, 400.0, 45.0, 60.0)
+    ]
+    tables: dict[str, Rows] = {"visits": [*rows, *((unit, "a", 3.0, 1, None, True) for unit in (2, 3, 4))]}
     pair = [tables, without(tables, 1)]
     assert violations(plan, *exacts("duckdb", pair, plan)) == []
     assert violations(plan, *exacts("duckdb", pair, plan, lambda sound: re.sub(pattern, instead, sound))) != []

@@ -32,8 +32,8 @@ class Options(TypedDict, total=False):
     """With at most so many rows in each."""
     keys: Mapping[str, Sequence[Key]] | None
     """The groups of columns, by name: all of them are answered, and no others."""
-    cells: int
-    """Of the grid on which quantiles of real numbers are found."""
+    cells: int | None
+    """Of the grid on which quantiles of real numbers are found: 1,024 to 16,384 unless it is said, by the groups."""
     intervals: bool
     """Whether quantiles are to have intervals of values, even where selecting each by itself has less error."""
 
@@ -49,7 +49,7 @@ class Asking:
     groups: int | None = None
     rows: int | None = None
     keys: Mapping[str, Sequence[Key]] | None = field(default=None)
-    cells: int = 1024
+    cells: int | None = None
     intervals: bool = False
 
     def wish(self, spoken: Spoken) -> Wish:

@@ -10,25 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from indistinct.mechanisms import ExponentialMechanism, PermuteAndFlip
 from indistinct.queries.plans.measures import CELL_WEIGHT, Cells
 
 __all__ = ["cell_ends", "cell_value", "losses", "rank_error", "select_quantile"]
 
+_LARGEST = 2**62
 
-def losses(weights: Sequence[int], share: Fraction) -> list[int]:
-    """Of every cell, times the share's denominator: whole numbers, exactly.
 
-    >>> losses([1, 1, 1], Fraction(1, 2))
+def losses(weights: Sequence[int], share: Fraction) -> NDArray[Any]:
+    """Of every cell, times the share's denominator: whole numbers, exactly, Python's own where 64 bits may not do.
+
+    >>> losses([1, 1, 1], Fraction(1, 2)).tolist()
     [1, 0, 1]
     """
     p, d = share.numerator, share.denominator
-    total, below, found = sum(weights), 0, []
-    for weight in weights:
-        above = total - below - weight
-        found.append(max(0, (d - p) * below - p * (above + weight), p * above - (d - p) * (below + weight)))
-        below += weight
+    small = sum(weights) * d < _LARGEST
+    own = np.array(weights, dtype=np.int64 if small else object)
+    up_to = np.cumsum(own)
+    below, above = up_to - own, up_to[-1] - up_to
+    least = np.zeros_like(own)
+    found: NDArray[Any] = np.maximum(
+        np.maximum((d - p) * below - p * (above + own), p * above - (d - p) * up_to), least
+    )
     return found
 
 
@@ -39,8 +48,9 @@ def select_quantile(weights: Sequence[int], share: Fraction, epsilon: Fraction, 
     """
     mechanism = _mechanism(share, epsilon, rows, pure=pure)
     told = losses(weights, share)
-    exact = max(told) < 2**53
-    return mechanism.release([float(-loss) if exact else Fraction(-loss) for loss in told])
+    if told.max() < 2**53:
+        return mechanism.release(-told.astype(np.float64))
+    return mechanism.release([Fraction(-int(loss)) for loss in told])
 
 
 def rank_error(share: Fraction, epsilon: Fraction, rows: int, cells: int, level: Fraction, *, pure: bool) -> float:

@@ -7,7 +7,9 @@ and in l2: levels compose like questions. Every node gets noise of the same law.
 The noisy nodes disagree; the estimates that agree and have the least variance (Hay, Rastogi, Miklau and Suciu 2010)
 come from one pass up, in which each node's own number is averaged with the sum of its children, inversely to their
 variances, and one pass down, which shares each difference among the children in proportion to theirs. This is linear,
-so the weights of all noises in any prefix sum P_i, and its variance, are known beforehand.
+so the weights of all noises in any prefix sum P_i, and its variance, are known beforehand. For large trees they are not
+computed, but bounded by those of the few nodes that P_i and what is above it are made of: no estimate has less variance
+than the best one.
 
 With A_i(q) = P_i - q P_C, the exact quantile q lies in the cell i for which A_i(q) <= 0 <= A_(i+1)(q), without noise.
 Such a statement about one i, which is not random, fails by noise with the probability that a weighted sum of noises is
@@ -31,7 +33,8 @@ from indistinct.queries.answers.noises import Noise, draws
 
 __all__ = ["MOST_LEAVES", "Tree", "levels_of"]
 
-MOST_LEAVES = 2048
+MOST_LEAVES = 2**16
+_MOST_WEIGHED = 2048
 _FAN = 4
 
 Numbers = NDArray[np.float64]
@@ -94,9 +97,7 @@ class Tree:
         Gaussian noise: sigma_A sqrt(2 ln(1 / beta)). Geometric noise has no heavier moments than Laplace noise of its
         scale b, whose logarithm is at most 2 b^2 t^2 for b |t| <= 1 / sqrt(2); Chernoff's bound does the rest.
         """
-        squares, crossed, whole, most = _weights(self.cells)
-        q = float(share)
-        square = np.maximum(squares - 2 * q * crossed + q * q * whole, 0.0)
+        square, most = _squares(self.cells, float(share))
         odds = math.log(1 / beta)
         match self.noise:
             case DiscreteGaussian(sigma=sigma):
@@ -107,7 +108,7 @@ class Tree:
                 bound = float(sigma) * np.sqrt(2 * odds * square) + np.sqrt(nodes * square) / 2
             case _:
                 scale = float(1 / self.noise.epsilon)
-                least = math.sqrt(2) * scale * (most + q * most[-1])  # 1 / t is at least this
+                least = math.sqrt(2) * scale * most  # 1 / t is at least this
                 inverse = np.maximum(scale * np.sqrt(2 * square / odds), least)
                 bound = 2 * scale**2 * square / inverse + odds * inverse
         return np.asarray(bound * (1 + 1e-9))
@@ -133,6 +134,22 @@ def _prefixes(levels: Sequence[Numbers]) -> Numbers:
         missing = (agreed - _summed(estimates[place])) / _summed(variances[place])
         agreed = estimates[place] + missing[:, parent] * variances[place]
     return np.concatenate([np.zeros((len(agreed), 1)), np.cumsum(agreed, axis=1)], axis=1)
+
+
+def _squares(cells: int, share: float) -> tuple[Numbers, Numbers]:
+    """For each i, at most the sum of the squares of all weights in A_i(share), and the largest weight."""
+    if cells <= _MOST_WEIGHED:
+        squares, crossed, whole, most = _weights(cells)
+        square = np.maximum(squares - 2 * share * crossed + share**2 * whole, 0.0)
+        return square, most + share * most[-1]
+    sizes, place = levels_of(cells), np.arange(cells + 1)
+    square = np.zeros(cells + 1)
+    for level, size in enumerate(sizes):
+        below, above = place // _FAN**level, -(-place // _FAN**level)
+        top = level == len(sizes) - 1
+        left, right = (below, size - above) if top else (below % _FAN, -above % _FAN)
+        square += left * (1 - share) ** 2 + right * share**2
+    return square, np.sqrt(square)
 
 
 @lru_cache(16)

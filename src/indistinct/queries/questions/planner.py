@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,6 +25,9 @@ __all__ = ["Wishes", "plan_question"]
 
 MOST_COLUMNS = 1000
 MOST_NUMBERS = 2 * 10**6
+_ALL_CELLS = 2**18
+_FEWEST_CELLS, _FINEST_CELLS = 2**10, 2**14
+_MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Wishes:
     groups: int | None = None
     rows: int | None = None
     keys: Mapping[str, Sequence[Key]] = field(default_factory=dict)
-    cells: int = 1024
+    cells: int | None = None
     intervals: bool = False
 
 
@@ -58,7 +62,7 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: b
         raise Refuse(select.args["from_"], "No private table is asked.", "Public tables can be read as they are.")
     where = read_condition(select.args["where"].this, scope) if select.args.get("where") else None
     keys = _keys(select, scope, wishes)
-    aggregates = Aggregates(scope, keys, _cells(wishes), centring)
+    aggregates = Aggregates(scope, keys, _cells(wishes, keys), centring)
     clauses = [select.args.get(name) for name in ("having", "order")]
     aggregates.note_counts([*select.expressions, *(clause for clause in clauses if clause is not None)])
     outputs = _outputs(select, aggregates)
@@ -228,7 +232,11 @@ def _whole(clause: exp.Expression | None, name: str) -> int | None:
     return int(number)
 
 
-def _cells(wishes: Wishes) -> int:
+def _cells(wishes: Wishes, keys: tuple[GroupKey, ...]) -> int:
+    """What is wished; else as fine a grid as leaves an answer of a quarter of a million cells, within reason."""
+    if wishes.cells is None:
+        groups = math.prod(len(key.public) if key.public is not None else _MANY for key in keys)
+        return min(max(_ALL_CELLS // groups, _FEWEST_CELLS), _FINEST_CELLS)
     if not 2 <= wishes.cells <= 2**16:
         raise InvalidParameter("cells", wishes.cells, "be a whole number from 2 to 65,536")
     return wishes.cells
