@@ -526,3 +526,34 @@ def test_one_noisy_number_of_units_is_shown_and_selects(tmp_path: Path) -> None:
     counted, shown = {group: 2 * group + 1 for group in range(300)}, {group for group, _ in answer.rows}
     assert all(counted[group] >= selection.first for group in shown)
     assert {group for group, units in counted.items() if units > selection.surely} <= shown
+
+
+def test_totals_of_units_are_bounded_by_the_policy_or_the_question(file: Path, tmp_path: Path) -> None:
+    columns = {
+        "user_id": indistinct.queries.Column(type="integer"),
+        "amount": indistinct.queries.Column(type="real", low=0, high=100, unit_low=0, unit_high=150),
+    }
+    rules = Policy(
+        tables=(indistinct.queries.PrivateTable(name="sales", unit="user_id", columns=columns),),
+        budget=indistinct.queries.Budget(epsilon=1, delta=1e-6),
+    )
+    with indistinct.open(file, policy=rules, ledger=tmp_path / "u.ledger") as opened:
+        told = opened.explain("SELECT SUM(amount) FROM sales").mechanisms[0]
+        assert "units' totals" in told
+        assert "at most 150" in told
+        assert "at most 100" in opened.explain("SELECT SUM(CLAMP(amount, 0, 100)) FROM sales").mechanisms[0]
+        assert "at most 150" in opened.explain("SELECT SUM_PER_UNIT(amount, 0, 900) FROM sales").mechanisms[0]
+        narrow = opened.table("sales").sum("amount", 0, 40, per_unit=True)
+        assert narrow.sql() == 'SELECT SUM_PER_UNIT(amount, 0, 40) FROM "sales"'
+        low, high = narrow.answer(rho="0.01").intervals(0.999)[narrow_name(narrow)][0]
+        # Of a user, all ten amounts are the same: 0, 0.1, ..., 99.9, twice.
+        assert low < 2 * sum(min(40, 10 * amount / 10) for amount in range(1000)) < high
+    with pytest.raises(InvalidParameter, match="unit_high"):
+        indistinct.queries.Column(type="real", unit_low=1)
+    with pytest.raises(InvalidParameter, match="unit_low"):
+        indistinct.queries.Column(type="real", unit_low=1, unit_high=1)
+
+
+def narrow_name(question: Any) -> str:
+    columns: tuple[str, ...] = question.rehearse().columns
+    return columns[0]

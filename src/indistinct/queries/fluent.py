@@ -56,8 +56,16 @@ class Question:
             raise InvalidParameter("unit", unit, "be a column to count different units", instead="Count the rows.")
         return self._with(f"COUNT(DISTINCT {_name(unit)})", name)
 
-    def sum(self, column: str, low: object = None, high: object = None, *, name: str | None = None) -> Question:
-        """The sum of a column, moved into bounds; without them, into the policy's."""
+    def sum(
+        self, column: str, low: object = None, high: object = None, *, per_unit: bool = False, name: str | None = None
+    ) -> Question:
+        """The sum of a column, moved into bounds; without them, into the policy's.
+
+        `per_unit`: the bounds are those of what all rows of one unit in a group add up to.
+        """
+        if per_unit:
+            bounds = _clamped(column, low, high).removeprefix("CLAMP(").removesuffix(")") if low is not None else column
+            return self._with(f"SUM_PER_UNIT({bounds})", name)
         return self._with(f"SUM({_clamped(column, low, high)})", name)
 
     def mean(self, column: str, low: object = None, high: object = None, *, name: str | None = None) -> Question:

@@ -13,7 +13,16 @@ from indistinct.queries.answers.noises import Noise, Side, largest, margin
 from indistinct.queries.answers.quantiles import rank_error
 from indistinct.queries.answers.selection import KeySelection, Selection
 from indistinct.queries.answers.tree import levels_of
-from indistinct.queries.plans.measures import CELL_WEIGHT, CountRows, CountUnits, CountValues, Measure, Sum, change
+from indistinct.queries.plans.measures import (
+    CELL_WEIGHT,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Measure,
+    Sum,
+    UnitTotal,
+    change,
+)
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.results import Count, Total
 from indistinct.queries.policy.terms import Row
@@ -70,7 +79,7 @@ def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
     for measure, noise in zip(plan.measures, allotment.noises, strict=True):
         size, step = (
             change(measure, plan.contribution),
-            measure.of.step**measure.power if isinstance(measure, Sum) else Fraction(1),
+            _step(measure),
         )
         law, scale = _law(noise)
         steps = "" if step == 1 else f", in steps of {float(step):.6g}"
@@ -133,6 +142,15 @@ def _suppression(allotment: Allotment) -> str:
     )
 
 
+def _step(measure: Measure) -> Fraction:
+    match measure:
+        case Sum(of=of, power=power):
+            return of.step**power
+        case UnitTotal(of=of):
+            return of.step
+    return Fraction(1)
+
+
 def _law(noise: Noise) -> tuple[str, Fraction]:
     match noise:
         case DiscreteGaussian(sigma=sigma):
@@ -153,5 +171,7 @@ def _what(measure: Measure) -> str:
             return "count of units"
         case CountValues():
             return "count of values"
+        case UnitTotal():
+            return "sum of units' totals"
         case Sum(power=power):
             return "sum" if power == 1 else "sum of squares"

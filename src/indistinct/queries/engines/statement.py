@@ -22,7 +22,7 @@ from sqlglot import exp
 from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
 from indistinct.queries.engines.choosing import order_of_groups, places_of
-from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.integers import at_most, between, kept, row_number, shrunk, squared, summed
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, whole
 from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
@@ -35,6 +35,7 @@ from indistinct.queries.plans.measures import (
     Measure,
     Quantised,
     Sum,
+    UnitTotal,
     change,
 )
 from indistinct.queries.plans.plan import Plan
@@ -61,7 +62,7 @@ class _Statement:
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        quantised = [each.of for each in plan.measures if isinstance(each, Sum)]
+        quantised = [each.of for each in plan.measures if isinstance(each, Sum | UnitTotal)]
         self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
         self.source = "steps" if self.steps else "rows"
 
@@ -88,7 +89,7 @@ class _Statement:
         values: dict[Expression, str] = {}
         for measure in self.plan.measures:
             match measure:
-                case CountValues(value=value) | Sum(of=Quantised(value=value)):
+                case CountValues(value=value) | Sum(of=Quantised(value=value)) | UnitTotal(of=Quantised(value=value)):
                     values.setdefault(value, f"v{len(values)}")
         for quantiles in self.plan.quantiles:
             values.setdefault(quantiles.cells.value, f"v{len(values)}")
@@ -171,7 +172,7 @@ class _Statement:
         parts = [_named(_count(), "n")]
         for index, each in enumerate(measures):
             match each:
-                case CountValues() | Sum():
+                case CountValues() | Sum() | UnitTotal():
                     counted = self._counted(each)
                     if isinstance(each, Sum):
                         counted = kept(counted, each.of.largest**each.power, self.dialect)
@@ -222,6 +223,8 @@ class _Statement:
                 if power == 2:
                     steps = squared(steps, of.largest, self.dialect)
                 return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
+            case UnitTotal(of=of):
+                return summed(column(self.steps[of]), of.largest, self.dialect)
         raise InternalError(f"There is no way to count {measure!r}.")
 
     def _total(self, measure: Measure, index: int) -> exp.Expression:
@@ -239,6 +242,8 @@ class _Statement:
             case Sum(of=of, power=power):
                 most = of.largest**power
                 return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
+            case UnitTotal(least=least, most=highest):
+                return between(column(f"s{index}"), least, highest)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:

@@ -38,7 +38,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "budget": ("epsilon", "delta", "rule"),
     "tables.NAME": ("source", "unit", "unit_is_row", "public", "contribution", "columns"),
     "tables.NAME.contribution": ("groups", "rows"),
-    "tables.NAME.columns.NAME": ("type", "low", "high", "step", "keys", "null_key"),
+    "tables.NAME.columns.NAME": ("type", "low", "high", "unit_low", "unit_high", "step", "keys", "null_key"),
     "analysts.NAME": ("epsilon", "delta"),
 }
 """What each table of the file may hold; NAME is whatever the owner calls it."""
@@ -253,7 +253,7 @@ class PolicyReader:
         raise Faulty
 
 
-_BOUNDS = ("low", "high", "step")
+_BOUNDS = ("low", "high", "unit_low", "unit_high", "step")
 _NO_UNIT = "Where each row is a person of its own, say so: unit_is_row = true."
 
 

@@ -8,7 +8,16 @@ from fractions import Fraction
 from sqlglot import exp
 
 from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range, range_of
-from indistinct.queries.plans.measures import Cells, CountRows, CountUnits, CountValues, Measure, Sum, lattice
+from indistinct.queries.plans.measures import (
+    Cells,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Measure,
+    Sum,
+    UnitTotal,
+    lattice,
+)
 from indistinct.queries.plans.plan import GroupKey, QuantileSet
 from indistinct.queries.plans.results import (
     Average,
@@ -64,6 +73,7 @@ _VARIANCES: dict[type[exp.Expression], tuple[bool, bool]] = {  # of a sample, ro
 }
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.Median, exp.WithinGroup)
 _COMMON_CELLS = 1024
+_PER_UNIT = "Write SUM_PER_UNIT(amount, 0, 500), where a unit's total lies between."
 _MOST_CELLS = 4096
 
 
@@ -113,7 +123,9 @@ class Aggregates:
         if kind in _OF_MANY:
             only(node, "this", "expressions", "ignore_nulls", "is_nvl", "is_null")
             return Combine(_OF_MANY[kind], tuple(self.read(each) for each in (node.this, *node.expressions)))
-        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile):
+        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile) or _is_per_unit(
+            node
+        ):
             return self._aggregate(node)
         return self._other(node)
 
@@ -185,6 +197,8 @@ class Aggregates:
             condition = read_condition(node.expression.this, self.scope)
             node = node.this
         kind = type(node)
+        if isinstance(node, exp.Anonymous):
+            return self._per_unit(node, condition)
         if isinstance(node, exp.Count):
             return self._count(node, condition)
         if isinstance(node, exp.CountIf):
@@ -240,6 +254,8 @@ class Aggregates:
             raise Refuse(node.this, "The step of this column in the policy is too small for its bounds.")
         if condition is not None:
             inner = _where(condition, inner)
+        if isinstance(node, exp.Sum) and bare(value) == value and value in self.scope.totals:
+            return self._unit_total(node, value, self.scope.totals[value], step, condition)
         if isinstance(node, exp.Sum):
             return self._total(inner, low, high, step, alone=condition is not None)
         quantised = lattice(inner, low, high, centred=True, step=step)
@@ -269,6 +285,49 @@ class Aggregates:
         if not quantised.centre:
             return Total(total, quantised.step)
         return Total(total, quantised.step, Fraction(quantised.centre), self._measure(counted))
+
+    def _per_unit(self, node: exp.Anonymous, condition: Expression | None) -> Outcome:
+        """SUM_PER_UNIT(value, lowest, highest): the bounds are those of what a unit's rows in the group add up to."""
+        if not _is_per_unit(node):
+            raise Refuse(node, f"The aggregate {node.name.upper()} is not understood.")
+        if len(node.expressions) not in {1, 3}:
+            raise Refuse(node, "SUM_PER_UNIT takes a value and two bounds.", _PER_UNIT)
+        value = read_scalar(node.expressions[0], self.scope)
+        if value.type not in {"integer", "real"}:
+            raise Refuse(node, f"Only numbers are summed, and this is of type {value.type}.")
+        own = self.scope.totals.get(value)
+        if len(node.expressions) == 1 and own is None:
+            raise Refuse(node, "The bounds of a unit's total are not known.", _PER_UNIT)
+        bounds = own
+        if len(node.expressions) == 3:
+            low, high = (number_in(each, "A bound of SUM_PER_UNIT") for each in node.expressions[1:])
+            bounds = (low, high) if own is None else (max(low, own[0]), min(high, own[1]))
+        if bounds is None or not bounds[0] < bounds[1] or max(map(abs, bounds)) > 10**15:
+            raise Refuse(
+                node, "The bounds of a unit's total are two numbers below 1e15 in size, the smaller one first."
+            )
+        step = self.scope.steps.get(value) if isinstance(value, Field) else None
+        return self._unit_total(node, value, bounds, step, condition)
+
+    def _unit_total(
+        self,
+        node: exp.Expression,
+        value: Expression,
+        bounds: Range,
+        step: Fraction | None,
+        condition: Expression | None,
+    ) -> Total:
+        low, high = bounds
+        if step is not None and max(abs(low), abs(high)) > step * 2**40:
+            raise Refuse(node, "The step of this column in the policy is too small for these bounds.")
+        if condition is not None:
+            value = _where(condition, value)
+        if isinstance(self.scope.unit, Row):
+            quantised = lattice(value, low, high, centred=False, step=step)
+            return Total(self._measure(Sum(quantised)), quantised.step)
+        quantised = lattice(value, min(low, Fraction(0)), max(high, Fraction(0)), centred=False, step=step)
+        ends = (quantised.steps(float(low)), quantised.steps(float(high)))
+        return Total(self._measure(UnitTotal(quantised, *ends)), quantised.step)
 
     def _bounds(self, node: exp.Expression, value: Expression) -> Range:
         if value.type not in {"integer", "real"}:
@@ -357,6 +416,10 @@ def _parts_of_quantile(node: exp.Expression) -> tuple[exp.Expression, list[exp.E
             raise Refuse(share, "Up to 100 quantiles are asked for at once.")
         return node.this, list(share.expressions)
     return node.this, [share]
+
+
+def _is_per_unit(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.upper() == "SUM_PER_UNIT"
 
 
 def _where(condition: Expression, value: Expression) -> Apply:

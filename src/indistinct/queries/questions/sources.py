@@ -103,6 +103,8 @@ class Sources:
                 scope.keys[found] = column.keys
             if column.step is not None:
                 scope.steps[found] = Fraction(column.step)
+            if column.unit_low is not None and column.unit_high is not None:
+                scope.totals[found] = Fraction(column.unit_low), Fraction(column.unit_high)
         scope.relations[shown] = columns
         numbered = False
         if isinstance(table, PrivateTable):
@@ -131,7 +133,10 @@ class Sources:
         if set(other.relations) & set(scope.relations):
             raise Refuse(join.this, "Two tables have the same name here.", "Give one another name with AS.")
         both = Scope(
-            {**scope.relations, **other.relations}, {**scope.keys, **other.keys}, {**scope.steps, **other.steps}
+            {**scope.relations, **other.relations},
+            {**scope.keys, **other.keys},
+            {**scope.steps, **other.steps},
+            {**scope.totals, **other.totals},
         )
         if scope.unit is ROW or other.unit is ROW:
             raise InternalError("A row that is joined has a number.")
@@ -146,7 +151,7 @@ class Sources:
             _check_joined_on_unit(join, condition, scope, other)
         both.unit = scope.unit if scope.unit is not None else other.unit
         both.units = scope.units | (other.units if side != "LEFT" else set())
-        scope.relations, scope.keys, scope.steps = both.relations, both.keys, both.steps
+        scope.relations, scope.keys, scope.steps, scope.totals = both.relations, both.keys, both.steps, both.totals
         scope.unit, scope.units = both.unit, both.units
         return Join(left, right, condition, left=side == "LEFT")
 
@@ -202,6 +207,8 @@ class Sources:
                         result.keys[column] = scope.keys[value]
                     if value in scope.steps:
                         result.steps[column] = scope.steps[value]
+                    if value in scope.totals:
+                        result.totals[column] = scope.totals[value]
                     if value in scope.units:
                         result.units.add(column)
         result.relations[shown] = columns
