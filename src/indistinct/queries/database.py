@@ -18,6 +18,7 @@ from indistinct.ledger.budgets import decode_slot
 from indistinct.queries.answers.allotment import Allotment, allot
 from indistinct.queries.answers.answer import Answer, Receipt, answer_of
 from indistinct.queries.answers.explanation import Explanation, bounds_told, explain, mechanisms_told
+from indistinct.queries.answers.peeling import allot_top
 from indistinct.queries.answers.release import decode, encode, exact_of, release
 from indistinct.queries.answers.wanted import allot_for_error
 from indistinct.queries.engines.engine import Engine
@@ -165,7 +166,10 @@ class PrivateDatabase:
         plan = plan_question(spoken, self.policy, asking.wishes(spoken))
         _check_unit(spoken, plan)
         price = price_for(asking.wish(spoken), self._standings(), self.questions, public=plan.public)
-        allotment = allot(plan, price) if spoken.target is None else allot_for_error(plan, spoken.target, price)
+        if spoken.target is not None:
+            allotment = allot_for_error(plan, spoken.target, price)
+        else:
+            allotment = allot(plan, price) if plan.top is None else allot_top(plan, price)
         least = allotment.selection.first if allotment.selection is not None else 1
         return _Prepared(spoken, plan, allotment, statement_of(plan, self.engine.dialect, least))
 
@@ -191,6 +195,8 @@ class PrivateDatabase:
             prepared.allotment.noises,
             prepared.allotment.quantile_epsilon,
             prepared.allotment.selection,
+            prepared.allotment.trees,
+            prepared.allotment.peel,
             self.name,
             self.analyst,
             self.engine.dialect,

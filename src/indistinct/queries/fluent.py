@@ -90,6 +90,10 @@ class Question:
         """The median of a column."""
         return self._with(f"MEDIAN({_clamped(column, low, high)})", name)
 
+    def top(self, column: str, number: int, *, name: str | None = None) -> Question:
+        """The most frequent values of a column, by the number of units that have them; alone in its question."""
+        return self._with(f"TOP_K({column}, {number})", name)
+
     def compute(self, expression: str, *, name: str | None = None) -> Question:
         """Anything that SQL understands, such as a ratio of sums."""
         return self._with(expression, name)

@@ -59,6 +59,8 @@ class Allotment:
     pure: bool
     trees: tuple[Tree | None, ...] = ()
     """For each set of quantiles, the tree that they come from, if it has less error than choosing each by itself."""
+    peel: Fraction | None = None
+    """Of each choice of one of the most frequent values, where these are chosen; no measure has noise then."""
 
     @property
     def cost(self) -> dict[str, Fraction]:

@@ -160,7 +160,7 @@ class _Around:
 def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], receipt: Receipt) -> Answer:
     """Everything after the noise: HAVING, ORDER BY, LIMIT, and the columns."""
     kept = [group for group in released if plan.having is None or value_of(plan.having, group, plan) is True]
-    for ordering in reversed(plan.order):
+    for ordering in reversed(plan.order if allotment.peel is None else ()):
         kept = _sorted(kept, ordering, plan)
     end = None if plan.limit is None else plan.offset + plan.limit
     kept = kept[plan.offset : end]

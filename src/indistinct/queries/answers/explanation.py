@@ -76,7 +76,9 @@ def explain(plan: Plan, allotment: Allotment, statement: str) -> Explanation:
 def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
     """One line for each mechanism."""
     lines = []
-    for measure, noise in zip(plan.measures, allotment.noises, strict=True):
+    if allotment.peel is not None:
+        lines.append(f"{plan.top:,} values: exponential mechanism, epsilon {float(allotment.peel):.6g} each")
+    for measure, noise in zip(plan.measures if allotment.peel is None else (), allotment.noises, strict=True):
         size, step = (
             change(measure, plan.contribution),
             _step(measure),

@@ -14,6 +14,7 @@ from indistinct.errors import InternalError
 from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Released
 from indistinct.queries.answers.noises import draws
+from indistinct.queries.answers.peeling import peeled
 from indistinct.queries.answers.quantiles import select_quantile
 from indistinct.queries.answers.selection import KeySelection, Selection
 from indistinct.queries.plans.plan import Plan
@@ -69,6 +70,10 @@ def release(plan: Plan, allotment: Allotment, exact: Exact, *, all_groups: bool 
         kept = _kept(allotment.selection, [exact.units[keys] for keys in groups], columns)
         groups = [keys for keys, keep in zip(groups, kept, strict=True) if keep]
         columns = [[number for number, keep in zip(column, kept, strict=True) if keep] for column in columns]
+    if allotment.peel is not None and plan.top is not None:
+        groups = [
+            groups[place] for place in peeled([exact.units.get(keys, 0) for keys in groups], allotment.peel, plan.top)
+        ]
     sets = [_quantiles(plan, allotment, exact, groups, index) for index in range(len(plan.quantiles))]
     grown = any(tree is not None for tree in allotment.trees)
     return [

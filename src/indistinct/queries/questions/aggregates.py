@@ -382,6 +382,10 @@ class Aggregates:
         many = isinstance(node, exp.Quantile | exp.ApproxQuantile) and isinstance(node.args["quantile"], exp.Array)
         return Combine(Combining.LIST, outcomes) if many else outcomes[0]
 
+    def units(self) -> Count:
+        """How many units of privacy there are."""
+        return Count(self._measure(CountUnits()))
+
     def quantile_sets(self, *, ranged: bool) -> tuple[QuantileSet, ...]:
         """All quantiles that were asked for, by column."""
         return tuple(QuantileSet(cells, tuple(sorted(set(shares))), ranged) for cells, shares in self.quantiles.items())

@@ -19,6 +19,7 @@ from indistinct.queries.questions.reading import Spoken, said_at
 from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.questions.sources import Sources
+from indistinct.queries.questions.tops import read_top
 from indistinct.queries.refusals import QueryRefused, Refuse
 
 __all__ = ["Wishes", "plan_question"]
@@ -54,6 +55,7 @@ def plan_question(spoken: Spoken, policy: Policy, wishes: Wishes | None = None) 
 def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: bool) -> Plan:
     if not isinstance(select, exp.Select):
         raise Refuse(select, "Only SELECT is answered.", "Write SELECT ... FROM ... GROUP BY ...")
+    select, top = read_top(select)
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
     sources = Sources(policy)
     sources.declare(select)
@@ -68,6 +70,8 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: b
     outputs = _outputs(select, aggregates)
     having = aggregates.read(select.args["having"].this) if select.args.get("having") else None
     order = _order(select, aggregates, outputs)
+    if top is not None:
+        order = (Ordering(aggregates.units(), descending=True, nulls_first=False),)
     if not aggregates.measures and not aggregates.quantiles and all(key.public is not None for key in keys):
         raise Refuse(select, "Nothing is asked of the private rows.", "Add an aggregate, such as COUNT(*).")
     plan = Plan(
@@ -82,8 +86,9 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: b
         outputs=outputs,
         having=having,
         order=order,
-        limit=_whole(select.args.get("limit"), "LIMIT"),
+        limit=_whole(select.args.get("limit"), "LIMIT") if top is None else top,
         offset=_whole(select.args.get("offset"), "OFFSET") or 0,
+        top=top,
     )
     _check_size(select, plan)
     return plan
