@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range, range_of
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range
 from indistinct.queries.plans.measures import (
     Cells,
     CountRows,
@@ -32,9 +32,18 @@ from indistinct.queries.plans.results import (
     Total,
 )
 from indistinct.queries.policy.terms import Row
-from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.bounding import (
+    bounds_of_quantile,
+    bounds_of_sum,
+    bounds_of_total,
+    is_per_unit,
+    parts_of_quantile,
+    share_of_quantile,
+)
+from indistinct.queries.questions.joining import bare
+from indistinct.queries.questions.literals import number_in
+from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
-from indistinct.queries.questions.sources import bare
 from indistinct.queries.refusals import Refuse
 
 __all__ = ["Aggregates"]
@@ -73,7 +82,6 @@ _VARIANCES: dict[type[exp.Expression], tuple[bool, bool]] = {  # of a sample, ro
 }
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.Median, exp.WithinGroup)
 _COMMON_CELLS = 1024
-_PER_UNIT = "Write SUM_PER_UNIT(amount, 0, 500), where a unit's total lies between."
 _MOST_CELLS = 4096
 
 
@@ -123,7 +131,7 @@ class Aggregates:
         if kind in _OF_MANY:
             only(node, "this", "expressions", "ignore_nulls", "is_nvl", "is_null")
             return Combine(_OF_MANY[kind], tuple(self.read(each) for each in (node.this, *node.expressions)))
-        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile) or _is_per_unit(
+        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile) or is_per_unit(
             node
         ):
             return self._aggregate(node)
@@ -247,7 +255,7 @@ class Aggregates:
 
     def _moments(self, node: exp.Expression, condition: Expression | None) -> Outcome:
         value = read_scalar(node.this, self.scope)
-        low, high = self._bounds(node, value)
+        low, high = bounds_of_sum(node, value)
         inner = bare(value)
         step = self.scope.steps.get(inner) if isinstance(inner, Field) else None
         if step is not None and max(abs(low), abs(high)) > step * 2**40:
@@ -288,24 +296,7 @@ class Aggregates:
 
     def _per_unit(self, node: exp.Anonymous, condition: Expression | None) -> Outcome:
         """SUM_PER_UNIT(value, lowest, highest): the bounds are those of what a unit's rows in the group add up to."""
-        if not _is_per_unit(node):
-            raise Refuse(node, f"The aggregate {node.name.upper()} is not understood.")
-        if len(node.expressions) not in {1, 3}:
-            raise Refuse(node, "SUM_PER_UNIT takes a value and two bounds.", _PER_UNIT)
-        value = read_scalar(node.expressions[0], self.scope)
-        if value.type not in {"integer", "real"}:
-            raise Refuse(node, f"Only numbers are summed, and this is of type {value.type}.")
-        own = self.scope.totals.get(value)
-        if len(node.expressions) == 1 and own is None:
-            raise Refuse(node, "The bounds of a unit's total are not known.", _PER_UNIT)
-        bounds = own
-        if len(node.expressions) == 3:
-            low, high = (number_in(each, "A bound of SUM_PER_UNIT") for each in node.expressions[1:])
-            bounds = (low, high) if own is None else (max(low, own[0]), min(high, own[1]))
-        if bounds is None or not bounds[0] < bounds[1] or max(map(abs, bounds)) > 10**15:
-            raise Refuse(
-                node, "The bounds of a unit's total are two numbers below 1e15 in size, the smaller one first."
-            )
+        value, bounds = bounds_of_total(node, self.scope)
         step = self.scope.steps.get(value) if isinstance(value, Field) else None
         return self._unit_total(node, value, bounds, step, condition)
 
@@ -329,47 +320,13 @@ class Aggregates:
         ends = (quantised.steps(float(low)), quantised.steps(float(high)))
         return Total(self._measure(UnitTotal(quantised, *ends)), quantised.step)
 
-    def _bounds(self, node: exp.Expression, value: Expression) -> Range:
-        if value.type not in {"integer", "real"}:
-            raise Refuse(
-                node.this, f"Only numbers are summed, and this is of type {value.type}.", "Use CAST, or count it."
-            )
-        bounds = range_of(value)
-        what = node.this.sql("duckdb")
-        if bounds is None:
-            raise Refuse(
-                node.this,
-                "The bounds of this value are not known.",
-                f"Write CLAMP({what[:60]}, lowest, highest), or give the column bounds in the policy.",
-            )
-        low, high = bounds
-        if low == high:
-            high = low + 1
-        if max(abs(low), abs(high)) > 10**15 or high - low < Fraction(1, 10**15):
-            raise Refuse(node.this, "Sums need bounds below 1e15 in size.", "Clamp it.")
-        return low, high
-
     def _quantile(self, node: exp.Expression, condition: Expression | None) -> Outcome:
-        inner, asked = _parts_of_quantile(node)
+        inner, asked = parts_of_quantile(node)
         value = read_scalar(inner, self.scope)
         if value.type not in {"integer", "real"}:
             raise Refuse(inner, f"Quantiles are of numbers, and this is of type {value.type}.")
-        bounds = range_of(value)
-        if bounds is None:
-            raise Refuse(
-                inner,
-                "The bounds of this value are not known.",
-                f"Write CLAMP({inner.sql('duckdb')[:60]}, lowest, highest), or give the column bounds in the policy.",
-            )
-        low, high = bounds
-        if not low < high or max(abs(low), abs(high)) > 10**15:
-            raise Refuse(inner, "Quantiles need bounds that differ, below 1e15 in size.")
-        shares = []
-        for each in asked:
-            share = number_in(each, "The share of a quantile")
-            if not 0 <= share <= 1:
-                raise Refuse(each, "The share of a quantile lies between 0 and 1.")
-            shares.append(share)
+        low, high = bounds_of_quantile(inner, value)
+        shares = [share_of_quantile(each) for each in asked]
         number = self.cells
         if value.type == "integer" and low.denominator == high.denominator == 1 and high - low < _MOST_CELLS:
             low, high, number = low - Fraction(1, 2), high + Fraction(1, 2), int(high - low) + 1
@@ -396,34 +353,6 @@ class Aggregates:
         if measure not in self.measures:
             self.measures.append(measure)
         return self.measures.index(measure)
-
-
-def _parts_of_quantile(node: exp.Expression) -> tuple[exp.Expression, list[exp.Expression]]:
-    match node:
-        case exp.Median():
-            only(node, "this")
-            return node.this, [exp.Literal.number("0.5")]
-        case exp.WithinGroup():
-            only(node, "this", "expression")
-            order = node.expression.expressions if isinstance(node.expression, exp.Order) else []
-            if (
-                not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
-                or len(order) != 1
-                or order[0].args.get("desc")
-            ):
-                raise Refuse(node, "This is not understood.", "Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age).")
-            return order[0].this, [node.this.this]
-    only(node, "this", "quantile")
-    share = node.args["quantile"]
-    if isinstance(share, exp.Array):
-        if not share.expressions or len(share.expressions) > 100:
-            raise Refuse(share, "Up to 100 quantiles are asked for at once.")
-        return node.this, list(share.expressions)
-    return node.this, [share]
-
-
-def _is_per_unit(node: exp.Expression) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.upper() == "SUM_PER_UNIT"
 
 
 def _where(condition: Expression, value: Expression) -> Apply:

@@ -15,8 +15,9 @@ from indistinct.queries.plans.plan import GroupKey, Ordering, Output, Plan
 from indistinct.queries.plans.results import Outcome
 from indistinct.queries.policy.terms import MOST_KEYS, ROW, Contribution, Key, Policy
 from indistinct.queries.questions.aggregates import Aggregates
+from indistinct.queries.questions.literals import number_in
 from indistinct.queries.questions.reading import Spoken, said_at
-from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.questions.sources import Sources
 from indistinct.queries.questions.tops import read_top

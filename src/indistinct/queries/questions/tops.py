@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from indistinct.queries.questions.scalars import number_in
+from indistinct.queries.questions.literals import number_in
 from indistinct.queries.questions.scopes import only
 from indistinct.queries.refusals import Refuse
 
