@@ -167,6 +167,20 @@ def test_a_ledger_goes_on_with_its_rule(file: Path, tmp_path: Path) -> None:
             indistinct.open(file, **{**wanted, "ledger": tmp_path / "n.ledger", **wrong})
 
 
+def test_a_ledger_takes_the_budgets_of_another_table(file: Path, tmp_path: Path) -> None:
+    place = tmp_path / "two.ledger"
+    for name, questions in (("sales", None), ("others", 1)):
+        with indistinct.open(
+            file, unit="user_id", epsilon=1, delta=1e-6, ledger=place, name=name, questions=questions
+        ) as opened:
+            assert opened.sql(f"SELECT COUNT(*) FROM {name}").rows
+    with Ledger.open(place) as book:
+        assert {each.budget.name: each.budget.currency for each in book.standings()} == {
+            "sales": "rho",
+            "others": "epsilon",
+        }
+
+
 def test_a_single_question_has_the_whole_budget(file: Path, tmp_path: Path) -> None:
     """(1, 1e-6) for one question: all of epsilon for a few numbers, and the exact delta of Gaussian noise for many."""
     with indistinct.open(

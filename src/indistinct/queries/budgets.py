@@ -14,10 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from indistinct.composition.filters import BasicRule, ConcentratedRule, DeclaredPlan, GaussianRule, RenyiRule
-from indistinct.errors import InvalidParameter
+from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget as LedgerBudget
 from indistinct.ledger import Ledger
 from indistinct.numbers import read_number
+from indistinct.queries.engines.holding import is_address
 from indistinct.queries.policy.terms import Budget, Policy, PrivateTable, RuleName
 
 __all__ = ["ledger_for", "suited_rule"]
@@ -40,22 +41,37 @@ def ledger_for(
         folder = tempfile.TemporaryDirectory(prefix="indistinct-")
         closing.append(folder.cleanup)
         ledger = Path(folder.name) / "temporary.ledger"
-    address = str(ledger) if ledger is not None else f"{Path(paths[0]).expanduser().resolve()}.ledger"
-    exists = "://" in address or Path(address).exists()
+    address = str(ledger) if ledger is not None else _beside(paths[0])
+    exists = is_address(address) or Path(address).exists()
     if wanted is None and not exists:
         raise InvalidParameter(
             "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
         )
-    if not exists and wanted is not None:
-        rule = wanted.rule or suited_rule(wanted, questions, _groups(policy))
-        book = Ledger.create(address, *_budgets(dataset, wanted, policy, rule))
-        closing.append(book.close)
-        return book
-    book = Ledger.open(address)
-    closing.append(book.close)
+    budgets: list[LedgerBudget] = []
     if wanted is not None:
-        _check(book, dataset, wanted, policy)
+        budgets = _budgets(dataset, wanted, policy, wanted.rule or suited_rule(wanted, questions, _groups(policy)))
+    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
+    closing.append(book.close)
+    if exists and wanted is not None:
+        _check(book, dataset, wanted, policy, budgets)
     return book
+
+
+def _beside(source: str | Path) -> str:
+    """Where the ledger of a file or of a table is."""
+    if isinstance(source, str) and is_address(source):
+        return source.partition("#")[0]
+    return f"{Path(source).expanduser().resolve()}.ledger"
+
+
+def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
+    """A ledger that is there; in a database it is made if there is none."""
+    try:
+        return Ledger.open(address)
+    except LedgerUnavailable:
+        if not budgets or not is_address(address):
+            raise
+    return Ledger.create(address, *budgets)
 
 
 def suited_rule(wanted: Budget, questions: int | None, groups: int) -> RuleName:
@@ -103,12 +119,16 @@ def _budgets(dataset: str, wanted: Budget, policy: Policy, rule: RuleName) -> li
     ]
 
 
-def _check(book: Ledger, dataset: str, wanted: Budget, policy: Policy) -> None:
-    """What is wanted has to be what the ledger promises, by whichever rule; analysts who are new get a budget."""
+def _check(book: Ledger, dataset: str, wanted: Budget, policy: Policy, budgets: list[LedgerBudget]) -> None:
+    """What is wanted has to be what the ledger promises, by whichever rule; what is new in it gets its budgets."""
     known = {standing.budget.name: standing.budget for standing in book.standings()}
     own = known.get(dataset)
     if own is None:
-        raise InvalidParameter("the ledger", dataset, "hold the budget of this data set")
+        if dataset in {each.dataset for each in known.values()}:
+            raise InvalidParameter("the ledger", dataset, "hold the budget of this data set")
+        for budget in budgets:
+            book.add(budget)
+        return
     rule = _named(own)
     if rule is None or (wanted.rule is not None and wanted.rule != rule):
         if wanted.rule is not None or not _keeps(own, wanted):

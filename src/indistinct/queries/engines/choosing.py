@@ -1,9 +1,9 @@
 """Which groups of a unit count, where it may be in more of them than it counts in: the first by a salted hash.
 
-Groups and units become numbers below the prime P = 2^31 - 1. With salts from the question, a unit's groups stand in
-the order of
+Groups become numbers below the prime P = 2^31 - 1, and units numbers below P - 1. With salts from the question, a
+unit's groups stand in the order of
 
-    (group s1 + s0 mod P) (1 + (unit s2 mod P - 1)) mod P,
+    (group s1 + s0 mod P) (unit + 1) mod P,
 
 another order for each unit, and the same on every engine, as nothing is computed but whole numbers below 2^62.
 
@@ -11,10 +11,12 @@ What a unit counts in is a function of its own rows and of the question, so it s
 or removed. That is all that privacy asks of the choice: nobody needs to be unable to guess the salts. But ties must not
 be broken by the order of rows, in which others have a part. So they are broken by the keys; or they cannot occur, where
 all keys are public: a group's number is its place among the public groups then, of which there are fewer than P, and
-no two places have the same product, as neither s1 nor the factor of the unit is 0 modulo P.
+no two places have the same product, as neither s1 nor unit + 1 is 0 modulo P.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -22,10 +24,10 @@ from indistinct.errors import InternalError
 from indistinct.queries.engines.integers import PRIME, hashed, modulo
 from indistinct.queries.engines.words import Dialect, cast, column, identifier, key_literal, whole
 from indistinct.queries.plans.expressions import Field
-from indistinct.queries.plans.plan import Plan
-from indistinct.queries.policy.terms import Key
+from indistinct.queries.plans.plan import GroupKey, Plan
+from indistinct.queries.policy.terms import ColumnType, Key
 
-__all__ = ["order_of_groups", "places_of"]
+__all__ = ["first_in_spark", "order_of_groups", "places_of", "spread_by_unit"]
 
 
 def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
@@ -33,7 +35,7 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     if not isinstance(plan.unit, Field):
         raise InternalError("Rows that are units have no order of groups.")
     salt = plan.fingerprint()
-    first, second, third = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(3))
+    first, second = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(2))
     if plan.placed:
         group = modulo(_plus(_times(_place(plan, keys), second), whole(first)))
     else:
@@ -42,7 +44,7 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
             number = exp.Coalesce(this=hashed(column(name), key.expression.type, dialect), expressions=[whole(index)])
             group = _plus(group, modulo(_times(number, 1 + second * (7919 * index + 1) % (PRIME - 1))))
         group = modulo(group)
-    unit = _plus(modulo(_times(hashed(column("u"), plan.unit.type, dialect), third), PRIME - 1), whole(1))
+    unit = _plus(hashed(column("u"), plan.unit.type, dialect, PRIME - 1), whole(1))
     by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
     # than sorting, from which the keys, though they decide nothing here, keep it.
@@ -51,11 +53,39 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
 
 
-def places_of(keys: tuple[Key, ...], alias: str) -> exp.Values:
+def places_of(key: GroupKey, alias: str, dialect: Dialect) -> exp.Values:
     """A table of public keys and their places, to be joined with."""
-    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
+    rows = exp.Var(this=_places(key.expression.type, key.public or (), dialect))
     names = [identifier(name) for name in ("key", "place")]
-    return exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(alias), columns=names))
+    return exp.Values(expressions=[rows], alias=exp.TableAlias(this=identifier(alias), columns=names))
+
+
+@lru_cache(16)
+def _places(_: ColumnType, keys: tuple[Key, ...], dialect: Dialect) -> str:
+    """The rows of the table, which many questions have in common. The type is there as True and 1 are equal."""
+    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
+    return ", ".join(row.sql(dialect=dialect) for row in rows)
+
+
+def spread_by_unit(source: str) -> exp.Select:
+    """Rows with those of a unit in one place, for Spark: whatever is done by unit afterwards moves no more rows."""
+    hint = exp.Hint(expressions=[exp.Anonymous(this="REPARTITION", expressions=[column("u")])])
+    select = exp.select(exp.Star(), copy=False).from_(exp.Table(this=identifier(source)), copy=False)
+    select.set("hint", hint)
+    return select
+
+
+def first_in_spark(order: exp.Order, names: list[str]) -> list[tuple[str, exp.Select]]:
+    """The first group of each unit, where there are no ties, in one pass without sorting: of columns of numbers."""
+    place = exp.Alias(this=order.expressions[0].this, alias=identifier("h"))
+    ordered = exp.select(exp.Star(), place, copy=False).from_(exp.Table(this=identifier("bounded")), copy=False)
+    least = [
+        exp.Alias(this=exp.Anonymous(this="MIN_BY", expressions=[column(name), column("h")]), alias=identifier(name))
+        for name in names
+    ]
+    first = exp.Alias(this=whole(1), alias=identifier("place"))
+    chosen = exp.select(*least, first, copy=False).from_(exp.Table(this=identifier("ordered")), copy=False)
+    return [("ordered", ordered), ("chosen", chosen.group_by(column("u"), copy=False))]
 
 
 def _place(plan: Plan, keys: list[str]) -> exp.Expression:
