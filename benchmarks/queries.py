@@ -63,6 +63,12 @@ TASKS = (
         ("indistinct", "indistinct, in rho", "opendp", "pipelinedp", "diffprivlib"),
         "at most 1",
     ),
+    Task(
+        "agreement",
+        "COUNT and SUM by 50 regions at epsilon 1000, where noise hardly matters",
+        ("indistinct and opendp",),
+        "counts within 1, sums within 5",
+    ),
 )
 
 

@@ -205,6 +205,12 @@ def in_rho(_: str, table: Path, __: int) -> Found:
         return {**query_errors.ours(table, Path(folder), rule="zcdp"), "MiB": peak_mib()}
 
 
+def agreement(_: str, table: Path, __: int) -> Found:
+    """Ours and OpenDP's, where both are nearly exact."""
+    with tempfile.TemporaryDirectory() as folder:
+        return query_errors.agreement(table, Path(folder))
+
+
 def peer(answer: Callable[[Path], Found]) -> Callable[[str, Path, int], Found]:
     """Another library, asked for its errors."""
     return lambda _, table, __: {**answer(table), "MiB": peak_mib()}
@@ -213,6 +219,7 @@ def peer(answer: Callable[[Path], Found]) -> Callable[[str, Path, int], Found]:
 CONTESTANTS: dict[str, Callable[[str, Path, int], Found]] = {
     "indistinct": indistinct,
     "indistinct, in rho": in_rho,
+    "indistinct and opendp": agreement,
     "by hand": by_hand,
     "indistinct on Spark": spark,
     "by hand in Spark": spark_by_hand,

@@ -220,3 +220,39 @@ def _moved(value: float | None) -> float:
     if value is None or math.isnan(value):
         return (LOW + HIGH) / 2
     return min(max(value, LOW), HIGH)
+
+
+def agreement(table: Path, folder: Path) -> Found:
+    """Ours beside OpenDP's where noise hardly matters: the largest difference of counts and sums over the regions.
+
+    Both bound values and contributions in the same way here, so that the answers differ by their noise alone.
+    """
+    import duckdb
+    import opendp.prelude as dp
+    import polars as pl
+
+    from indistinct import queries
+
+    dp.enable_features("contrib")
+    with duckdb.connect(config={"threads": 1}) as engine:
+        engine.read_parquet(str(table)).create_view("sales")
+        rows = engine.execute(ONE_ROW.format(users=MOST_USERS)).fetchall()
+        engine.sql(ONE_ROW.format(users=MOST_USERS)).write_parquet(str(folder / "one.parquet"))
+    keys = {"region": REGIONS}
+    with queries.open(folder / "one.parquet", unit="user_id", epsilon=1000, name="one") as database:
+        ours_told = {row[0]: row[1:] for row in database.sql(QUESTIONS["both"], keys=keys, epsilon=1000).rows}
+    context = dp.Context.compositor(
+        data=pl.LazyFrame(rows, schema=["user_id", "region", "amount"], orient="row"),
+        privacy_unit=dp.unit_of(contributions=1, identifier=pl.col("user_id")),
+        privacy_loss=dp.loss_of(epsilon=1000.0),
+        split_evenly_over=1,
+        margins=[dp.polars.Margin(by=["region"], max_length=len(rows), max_groups=50)],
+    )
+    sums = pl.col("amount").dp.sum((LOW, HIGH)).alias("s")
+    question = context.query().truncate_per_group(1).group_by("region").agg(dp.len(signed=True).alias("n"), sums)
+    told = question.with_keys(pl.LazyFrame(keys)).release().collect().select("region", "n", "s").rows()
+    gaps = [(abs(ours_told[region][0] - n), abs(ours_told[region][1] - s)) for region, n, s in told]
+    counts, totals = max(gap for gap, _ in gaps), max(gap for _, gap in gaps)
+    if counts > 1 or totals > 5:
+        raise AssertionError(f"The answers differ by {counts} in counts and {totals} in sums.")
+    return {"counts differ by": counts, "sums differ by": totals}
