@@ -95,7 +95,7 @@ class CountedSelection:
     >>> from indistinct.mechanisms import DiscreteGaussian
     >>> selection = CountedSelection(DiscreteGaussian(1, 10, vector=True), Fraction(1, 10**7))
     >>> selection.first, selection.threshold
-    (3, 57)
+    (3, 56)
     """
 
     noise: Noise

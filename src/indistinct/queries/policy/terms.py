@@ -79,7 +79,7 @@ class Column:
     some delta, when a group is shown only if it holds enough units.
 
     >>> Column(type="real", low=0, high=100)
-    Column(type='real', low=0, high=100, step=None, keys=None)
+    Column(type='real', low=0, high=100, step=None, keys=None, unit_low=None, unit_high=None)
     """
 
     type: ColumnType
