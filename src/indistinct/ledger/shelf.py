@@ -115,7 +115,7 @@ def _due(concerned: list[Budget], bill: Bill, time: int) -> Iterator[Due]:
             currencies = sorted({budget.currency or "slots" for budget in concerned})
             if len(currencies) > 1:
                 raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
-        known = {"", "delta", *(budget.currency for budget in concerned)}
+        known = {"", "delta", *(name for budget in concerned for name in budget.currencies)}
         for currency, _ in asked.by_currency:
             if currency not in known:
                 raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")

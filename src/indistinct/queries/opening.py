@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from indistinct.composition.filters import BasicRule, ConcentratedRule
-from indistinct.errors import InvalidParameter, LedgerUnavailable
-from indistinct.ledger import Budget as LedgerBudget
+from indistinct.errors import InvalidParameter
 from indistinct.ledger import Ledger
-from indistinct.numbers import read_number
+from indistinct.numbers import read_count, read_number
+from indistinct.queries.budgets import ledger_for
 from indistinct.queries.database import PrivateDatabase
 from indistinct.queries.engines.engine import Engine
 from indistinct.queries.engines.holding import engine_for, is_address, is_session, named, of_database, of_session
-from indistinct.queries.policy.terms import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
+from indistinct.queries.policy.file import read_policy
+from indistinct.queries.policy.terms import (
+    Budget,
+    Column,
+    ColumnType,
+    Contribution,
+    Policy,
+    PrivateTable,
+    Row,
+    RuleName,
+)
 
 __all__ = ["open"]
 
@@ -26,13 +34,14 @@ def open(  # noqa: A001  # said as indistinct.open
     unit: str | Row | None = None,
     epsilon: object = None,
     delta: object = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
     groups: int = 1,
     rows: int = 1,
-    questions: int = 10,
+    questions: int | None = None,
+    rule: RuleName | None = None,
     seconds: float = 600.0,
     engine: Engine | None = None,
 ) -> PrivateDatabase:
@@ -45,19 +54,26 @@ def open(  # noqa: A001  # said as indistinct.open
     a unit of its own: there is no default. `groups` and `rows` are how many groups of an answer one unit counts in,
     and with how many rows in each.
 
-    The budget is (epsilon, delta) for all answers together, in zero-concentrated privacy, or in epsilon where delta is
-    0; half of delta is set aside for private keys of groups. It lives in a ledger. For files that is a file beside the
+    The budget is (epsilon, delta) for all answers together. `questions` says for how many questions it is meant to
+    last: each takes one share of so many, and the budget gets the `rule` under which counts have the least noise
+    (`basic` for few questions, `gaussian` for many). Unsaid, there are ten shares of zero-concentrated privacy, or of
+    epsilon where delta is 0. Half of delta is set aside for private keys of groups, where it has an account of its own.
+    The budget lives in a ledger, and its rule is fixed when that is created. For files that is a file beside the
     (first) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates it
     where there is none; without `epsilon` it must be there already; one with another budget is refused. For a table in
     PostgreSQL it is in the same database, unless `ledger` names another or a file. For frames, Spark's as well, the
     ledger is temporary, unless `ledger` names one: the budget is then forgotten when the database is closed, and
     whoever opens the frame again starts anew.
 
-    `policy` is the owner's, and then decides what it says; columns and types are otherwise those of the data, which
-    are thereby declared public.
+    `policy` is the owner's, or the path of its file, and then decides what it says; columns and types are otherwise
+    those of the data, which are thereby declared public.
     """
+    if isinstance(policy, str | Path):
+        policy = read_policy(policy)
+    if questions is not None:
+        read_count("questions", questions, least=1)
     sources = _sources(source, policy, name, table)
-    wanted = _wanted(epsilon, delta, policy)
+    wanted = _wanted(epsilon, delta, rule, policy)
     opened: Engine = engine if engine is not None else engine_for(sources, policy)
     closing: list[Callable[[], object]] = []
     try:
@@ -65,13 +81,13 @@ def open(  # noqa: A001  # said as indistinct.open
         _check(decided, opened, unit)
         private = next(table for table in decided.tables if isinstance(table, PrivateTable))
         dataset = name or private.name
-        book = _ledger(ledger, sources, dataset, wanted, decided, closing)
+        book = ledger_for(ledger, sources, dataset, wanted, decided, questions, closing)
     except BaseException:
         opened.close()
         for close in closing:
             close()
         raise
-    return PrivateDatabase(dataset, decided, opened, book, analyst, questions, seconds, closing)
+    return PrivateDatabase(dataset, decided, opened, book, analyst, questions or 10, seconds, closing)
 
 
 def _sources(source: object, policy: Policy | None, name: str | None, table: str | None) -> dict[str, object]:
@@ -115,13 +131,13 @@ def _placed(name: str, source: object) -> object:
     )
 
 
-def _wanted(epsilon: object, delta: object, policy: Policy | None) -> Budget | None:
+def _wanted(epsilon: object, delta: object, rule: RuleName | None, policy: Policy | None) -> Budget | None:
     if epsilon is None:
-        if delta is not None:
-            raise InvalidParameter("epsilon", epsilon, "be given with delta")
+        if delta is not None or rule is not None:
+            raise InvalidParameter("epsilon", epsilon, "be given with delta, and with a rule")
         return policy.budget if policy is not None else None
     level, failing = read_number("epsilon", epsilon), read_number("delta", 0 if delta is None else delta)
-    return Budget(epsilon=level, delta=failing)
+    return Budget(epsilon=level, delta=failing, rule=rule)
 
 
 def _undeclared(
@@ -170,80 +186,3 @@ def _check(policy: Policy, engine: Engine, unit: str | Row | None) -> None:
 
 def _fits(found: ColumnType, declared: ColumnType) -> bool:
     return found == declared or (found == "integer" and declared == "real")
-
-
-def _ledger(
-    ledger: Ledger | str | Path | None,
-    sources: Mapping[str, object],
-    dataset: str,
-    wanted: Budget | None,
-    policy: Policy,
-    closing: list[Callable[[], object]],
-) -> Ledger:
-    if isinstance(ledger, Ledger):
-        return ledger
-    paths = [each for each in sources.values() if isinstance(each, str | Path)]
-    if ledger is None and len(paths) < len(sources):
-        folder = tempfile.TemporaryDirectory(prefix="indistinct-")
-        closing.append(folder.cleanup)
-        ledger = Path(folder.name) / "temporary.ledger"
-    address = str(ledger) if ledger is not None else _beside(paths[0])
-    exists = is_address(address) or Path(address).exists()
-    if wanted is None and not exists:
-        raise InvalidParameter(
-            "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
-        )
-    budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
-    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
-    closing.append(book.close)
-    if exists and budgets:
-        _check_budgets(book, dataset, budgets)
-    return book
-
-
-def _beside(source: str | Path) -> str:
-    """Where the ledger of a file or of a table is."""
-    if isinstance(source, str) and is_address(source):
-        return source.partition("#")[0]
-    return f"{Path(source).expanduser().resolve()}.ledger"
-
-
-def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
-    """A ledger that is there; in a database it is made if there is none."""
-    try:
-        return Ledger.open(address)
-    except LedgerUnavailable:
-        if not budgets or not is_address(address):
-            raise
-    return Ledger.create(address, *budgets)
-
-
-def _budget(dataset: str, wanted: Budget, analyst: str = "") -> LedgerBudget:
-    rule: BasicRule | ConcentratedRule
-    if wanted.delta == 0:
-        rule = BasicRule(wanted.epsilon, 0)
-    else:
-        rule = ConcentratedRule.of_claim(wanted.epsilon, wanted.delta, black_box=read_number("delta", wanted.delta) / 2)
-    return LedgerBudget(dataset, rule, analyst=analyst)
-
-
-def _analysts(dataset: str, policy: Policy) -> list[LedgerBudget]:
-    """One for every analyst, as a ledger wants it if there is one for any."""
-    return [_budget(dataset, each.budget or policy.budget, each.name) for each in policy.analysts]
-
-
-def _check_budgets(book: Ledger, dataset: str, budgets: list[LedgerBudget]) -> None:
-    known = {standing.budget.name: standing.budget for standing in book.standings()}
-    for budget in budgets:
-        own = known.get(budget.name)
-        if own is None:
-            if dataset in {each.dataset for each in known.values()} and not budget.analyst:
-                raise InvalidParameter("the ledger", budget.name, "hold the budget of this data set")
-            book.add(budget)
-        elif own.encode() != budget.encode():
-            raise InvalidParameter(
-                "epsilon and delta",
-                budget.name,
-                "be those of the budget that is in the ledger already",
-                instead="Leave them out to go on with it.",
-            )

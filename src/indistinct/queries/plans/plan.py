@@ -32,6 +32,8 @@ class QuantileSet:
 
     cells: Cells
     shares: tuple[Fraction, ...]
+    ranged: bool = False
+    """Whether each is to have an interval of values, whatever that takes of its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Plan:
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+    top: int | None = None
+    """So many groups of most units are asked for, in their order, and nothing else of them."""
 
     @property
     def public(self) -> bool:

@@ -1,0 +1,81 @@
+"""What is known of a column wherever it comes from, and whether two private tables are joined on their units."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation, range_of
+from indistinct.queries.plans.relations import UNIT, UnitAggregate, UnitFunction
+from indistinct.queries.policy.terms import Column, ColumnType
+from indistinct.queries.questions.scopes import Scope
+from indistinct.queries.refusals import Refuse
+
+__all__ = ["bare", "bounds_of", "check_joined_on_unit", "described"]
+
+
+def bounds_of(column: Column) -> tuple[Fraction, Fraction] | None:
+    """The owner's bounds of a column, exactly."""
+    return (Fraction(column.low), Fraction(column.high)) if column.low is not None and column.high is not None else None
+
+
+def bare(value: Expression) -> Expression:
+    """A value without the bounds around it: what is counted of it is the same."""
+    match value:
+        case Apply(operation=Operation.LEAST | Operation.GREATEST, arguments=(inner, other)) if not isinstance(
+            inner, type(other)
+        ):
+            return bare(inner) if range_of(other) is not None and not isinstance(other, Field | Apply) else value
+    return value
+
+
+def described(value: Expression | UnitAggregate) -> tuple[ColumnType, tuple[Fraction, Fraction] | None]:
+    """The type of a column of a sub-query, and its public bounds."""
+    match value:
+        case UnitAggregate(function=UnitFunction.COUNT_ROWS | UnitFunction.COUNT):
+            return "integer", None
+        case UnitAggregate(function=UnitFunction.LEAST | UnitFunction.GREATEST, argument=argument) if (
+            argument is not None
+        ):
+            return argument.type, range_of(argument)
+        case UnitAggregate(function=UnitFunction.AVERAGE, argument=argument) if argument is not None:
+            return "real", range_of(argument)
+        case UnitAggregate():
+            return "real", None
+    return value.type, range_of(value)
+
+
+def check_joined_on_unit(join: exp.Join, condition: Expression, left: Scope, right: Scope) -> None:
+    """Two private tables are joined only where both rows are of the same unit."""
+    if UNIT in {scope.unit.name for scope in (left, right) if isinstance(scope.unit, Field)} and not _named_units(
+        left, right
+    ):
+        raise Refuse(join.this, "Tables whose rows are units of their own cannot be joined with one another.")
+    for part in _conjuncts(condition):
+        if isinstance(part, Apply) and part.operation is Operation.EQUAL:
+            first, second = part.arguments
+            if first.type != second.type:
+                continue
+            if (first in left.units and second in right.units) or (second in left.units and first in right.units):
+                return
+    names = [scope.unit.name if isinstance(scope.unit, Field) else "" for scope in (left, right)]
+    raise Refuse(
+        join.this,
+        "Private tables are joined on the unit of privacy.",
+        f"Add to ON that {names[0]!r} of the one equals {names[1]!r} of the other.",
+    )
+
+
+def _named_units(left: Scope, right: Scope) -> bool:
+    """Whether both units have columns that a question can name."""
+    return all(
+        any(column in scope.units for columns in scope.relations.values() for column in columns.values())
+        for scope in (left, right)
+    )
+
+
+def _conjuncts(condition: Expression) -> list[Expression]:
+    if isinstance(condition, Apply) and condition.operation is Operation.AND:
+        return [part for argument in condition.arguments for part in _conjuncts(argument)]
+    return [condition]
