@@ -200,7 +200,7 @@ class Ledger:
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
-            balances, shelf = reader.balances(), Shelf.read(reader)
+            balances, shelf = reader.balances(), self._group.shelf.refreshed(reader)
         latest: dict[str, int] = {}
         for place in balances:
             latest[place.budget] = max(place.period, latest.get(place.budget, 0))

@@ -15,6 +15,8 @@ A unit that is added or removed leaves the pieces of all others as they are, wha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -38,6 +40,8 @@ from indistinct.queries.policy.terms import Key
 __all__ = ["statement_of"]
 
 _CELL_TYPE = "BIGINT"
+_FEW_KEYS = 1000
+_NONE = Scan("", "")
 _PRIME = 2**31 - 1
 
 
@@ -46,20 +50,36 @@ def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
 
     Columns: part (0 for totals, i for the cells of the i-th column with quantiles), keys, cell, units, measures.
     """
-    return _Statement(plan, dialect, least_units).text()
+    form = replace(plan, relation=_NONE, where=None, outputs=(), having=None, order=(), limit=None, offset=0)
+    after = _after_rows if sum(len(key.public or ()) for key in plan.keys) <= _FEW_KEYS else _after_rows.__wrapped__
+    rows = _Statement(plan, dialect)
+    salt = plan.fingerprint()[:32] if rows.overlap() else ""
+    return f"WITH {rows.rows()}, {after(form, dialect, least_units, salt)}"
+
+
+@lru_cache(maxsize=128)
+def _after_rows(form: Plan, dialect: Dialect, least_units: int, salt: str) -> str:
+    """All that does not depend on which rows are read, which is the same for many questions and takes longest."""
+    return _Statement(form, dialect, least_units, salt).after_rows().removeprefix("WITH ")
 
 
 class _Statement:
-    def __init__(self, plan: Plan, dialect: Dialect, least_units: int) -> None:
+    def __init__(self, plan: Plan, dialect: Dialect, least_units: int = 1, salt: str = "") -> None:
         self.plan = plan
         self.dialect = dialect
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        self.salt = plan.fingerprint()[:32]
+        self.salt = salt
 
-    def text(self) -> str:
-        steps = [("rows", self._rows()), *self._steps()]
+    def rows(self) -> str:
+        """The first step, by which questions differ."""
+        name = exp.TableAlias(this=identifier("rows"))
+        return exp.CTE(this=self._rows(), alias=name).sql(dialect=self.dialect, copy=False)
+
+    def after_rows(self) -> str:
+        """All other steps, and what is made of them."""
+        steps = self._steps()
         parts = [
             self._part(0, "totals", [column("units"), *(column(f"m{i}") for i in range(len(self.plan.measures)))], None)
         ]
@@ -129,13 +149,13 @@ class _Statement:
         )
         steps = [("pieces", pieces)]
         before = "pieces"
-        if self._overlap():
+        if self.overlap():
             place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=self._order())
             steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "pieces")))
             before = "chosen"
         bounded = [_named(self._bounded(each, index), f"b{index}") for index, each in enumerate(measures)]
         inner = _select([*map(column, self.keys), *bounded] or [_named(whole(1), "one")], before)
-        if self._overlap():
+        if self.overlap():
             inner = inner.where(
                 exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
             )
@@ -156,7 +176,7 @@ class _Statement:
                 select = select.having(exp.GTE(this=_count(), expression=whole(self.least_units)), copy=False)
         return select
 
-    def _overlap(self) -> bool:
+    def overlap(self) -> bool:
         """Whether a unit may be in more groups than it counts in."""
         groups = 1
         for key in self.plan.keys:
@@ -261,7 +281,7 @@ class _Statement:
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
             columns.append(_named(exp.Window(this=exp.Sum(this=column("n")), partition_by=share), "total"))
-            if self._overlap():
+            if self.overlap():
                 columns.append(
                     _named(exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=self._order()), "place")
                 )
@@ -273,7 +293,7 @@ class _Statement:
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
-            if self._overlap():
+            if self.overlap():
                 bounded = bounded.where(
                     exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
                 )
