@@ -5,6 +5,7 @@ from indistinct.ledger.budgets import Budget
 from indistinct.ledger.charge import Charge, Reservation
 from indistinct.ledger.entries import ChargeRecord, Row
 from indistinct.ledger.ledger import Ledger, Standing, Trial
+from indistinct.ledger.past import Move, Past, PastCharge
 from indistinct.ledger.receipts import Receipt, read_receipt
 from indistinct.ledger.verification import Verdict
 
@@ -14,6 +15,9 @@ __all__ = [
     "Charge",
     "ChargeRecord",
     "Ledger",
+    "Move",
+    "Past",
+    "PastCharge",
     "Receipt",
     "Reservation",
     "Row",

@@ -21,6 +21,7 @@ from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
 from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
 from indistinct.ledger.page import Page
+from indistinct.ledger.past import Past, past
 from indistinct.ledger.promises import promise
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
@@ -284,6 +285,17 @@ class Ledger:
                 some = list(reader.rows(first, first + _AT_A_TIME - 1))
             yield from some
             first += _AT_A_TIME
+
+    def past(
+        self, dataset: str, *, analyst: str | None = None, most: int = 100, before: int | None = None
+    ) -> Past:
+        """The latest charges to a data set, of one analyst or (None) of all, and how the balances moved meanwhile.
+
+        `before` goes on where a page ended. What is read is bounded, however long the ledger is.
+        """
+        first = 2**63 - 1 if before is None else before
+        with self._group.alone(), self._store.reading() as reader:
+            return past(reader, self._group.shelf.refreshed(reader), dataset, analyst, most, first)
 
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""

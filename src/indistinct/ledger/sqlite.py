@@ -30,6 +30,7 @@ _OLDEST = (3, 51, 3)
 _SYNCHRONOUS = "FULL"
 _PATIENCE = 30_000  # milliseconds that a writer waits for the others
 _COLUMNS = "number, kind, charge, key, time, text, answer, hash"
+_WITHOUT_ANSWER = "number, kind, charge, key, time, text, NULL, hash"
 _HEAD = "SELECT number, hash, time FROM entry ORDER BY number DESC LIMIT 1"
 _APPEND = f"""
     INSERT INTO entry ({_COLUMNS})
@@ -44,6 +45,11 @@ _CHARGES = """
 """
 _BY_KEY = _CHARGES + "WHERE r.key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants
 _UNFINISHED = _CHARGES + "WHERE r.kind = 'reserve' AND a.kind IS NULL AND s.kind IS NOT 'void' ORDER BY r.number"
+_OUTCOMES = """
+    SELECT r.value, s.kind, a.kind FROM json_each(?) r
+    LEFT JOIN entry s ON s.charge = r.value AND s.kind IN ('start', 'void')
+    LEFT JOIN entry a ON a.charge = r.value AND a.kind IN ('release', 'fail')
+"""
 _AT = "budget = ? AND part = ? AND period = ? AND account = ?"
 _MOVE = f"""
     UPDATE balance SET cap = cap + ?, spent = spent + ?, entry = ?
@@ -246,6 +252,22 @@ class SQLiteSession:
         bindings = (first, end, json.dumps(list(kinds))) if kinds else (first, end)
         for row in self._connection.execute(query + " ORDER BY number", bindings):
             yield _sound(row)
+
+    def latest(self, kinds: Collection[str], before: int, most: int) -> list[Row]:
+        """The last rows of some kinds before a number, the newest first; without their answers."""
+        query = f"""
+            SELECT {_WITHOUT_ANSWER} FROM entry WHERE number < ? AND kind IN (SELECT value FROM json_each(?))
+            ORDER BY number DESC LIMIT ?
+        """  # noqa: S608  # constants
+        return [_sound(row) for row in self._connection.execute(query, (before, json.dumps(list(kinds)), most))]
+
+    def outcomes(self, charges: Collection[int]) -> dict[int, str]:
+        """The tag of the last row of each charge, by the number of its reservation; none where that is all."""
+        return {
+            charge: ended or started
+            for charge, started, ended in self._connection.execute(_OUTCOMES, (json.dumps(list(charges)),))
+            if ended or started
+        }
 
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""

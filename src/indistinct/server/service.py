@@ -24,7 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from indistinct.errors import AnswerFailed, InvalidParameter
+from indistinct.errors import InvalidParameter
 from indistinct.numbers import read_number
 from indistinct.queries import PrivateDatabase
 from indistinct.server.asking import (
@@ -41,6 +41,7 @@ from indistinct.server.explorer import curve, numbers
 from indistinct.server.openapi import document
 from indistinct.server.pages import HEADERS, page_files
 from indistinct.server.refusals import Refusal, refusal_of
+from indistinct.server.refused import Refused
 from indistinct.server.tokens import ROLES, Token, TokenBook
 from indistinct.server.work import Limits, Rates, Workers
 
@@ -59,6 +60,7 @@ class Service:
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(init=False)
     rates: Rates = field(init=False)
+    refused: Refused = field(init=False, default_factory=Refused)
     answered: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -120,11 +122,10 @@ def _balance(call: _Call) -> object:
 
 
 def _history(call: _Call) -> object:
-    most = call.request.query_params.get("most", "100")
-    if not (most.isascii() and most.isdigit() and 1 <= len(most) <= 4 and 1 <= int(most) <= 1000):
-        raise InvalidParameter("most", most, "be a whole number from 1 to 1000")
+    most, before = _whole(call.request, "most", 1000), _whole(call.request, "before", 2**63 - 1)
     person = None if call.sees_all else call.token.person
-    return {"charges": history_told(call.service.database.ledger, call.service.database.name, person, int(most))}
+    told = history_told(call.service.database, person, most or 100, before)
+    return {**told, "refused": call.service.refused.of(call.token.person)}
 
 
 def _receipt(call: _Call) -> object:
@@ -201,13 +202,14 @@ async def _told(service: Service, request: Request, roles: tuple[str, ...], work
     service.rates.take(token.person)
     body = await _body(service, request) if request.method == "POST" and request.url.path != "/v1/verify" else None
     call = _Call(service, token, request, body)
+    if not timed:
+        return _json(await service.workers.run(lambda: work(call)))
     try:
         told = await service.workers.run(lambda: work(call))
-    except (AnswerFailed, Refusal):
-        if timed:
-            await service.workers.at_tick(arrived)
+    except Exception as error:
+        service.refused.note(token.person, refusal_of(error).code)
         raise
-    if timed:
+    finally:
         await service.workers.at_tick(arrived)
     return _json(told)
 
@@ -286,6 +288,15 @@ def _json(value: object, status: int = 200, headers: dict[str, str] | None = Non
     content = json.dumps(value, allow_nan=False).encode()
     sent = {**HEADERS, "Cache-Control": "no-store", **(headers or {})}
     return Response(content, status, media_type="application/json", headers=sent)
+
+
+def _whole(request: Request, name: str, most: int) -> int | None:
+    given = request.query_params.get(name)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 20 and 1 <= int(given) <= most):
+        raise InvalidParameter(name, given[:40], f"be a whole number from 1 to {most}")
+    return int(given)
 
 
 def _read_most(given: object) -> dict[str, Fraction] | None:
