@@ -286,9 +286,7 @@ class Ledger:
             yield from some
             first += _AT_A_TIME
 
-    def past(
-        self, dataset: str, *, analyst: str | None = None, most: int = 100, before: int | None = None
-    ) -> Past:
+    def past(self, dataset: str, *, analyst: str | None = None, most: int = 100, before: int | None = None) -> Past:
         """The latest charges to a data set, of one analyst or (None) of all, and how the balances moved meanwhile.
 
         `before` goes on where a page ended. What is read is bounded, however long the ledger is.
