@@ -9,15 +9,10 @@ is answered, and finds its charge by the key that the question has.
 from __future__ import annotations
 
 import random
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -27,22 +22,14 @@ from indistinct.ledger import Ledger, PastCharge
 from indistinct.server.client import RemoteAnswer, RemoteDatabase, RemoteRefusal
 from indistinct.server.tokens import TokenBook
 from tests.ledger.counts import count, tell
+from tests.server.programs import free_port, made, running
 
-PROGRAM = Path(sys.executable).with_name("indistinct")
 CLIENTS = count(20, 200)
 PEOPLE = count(5, 20)
 SECONDS = count(15, 600)
 BETWEEN_KILLS = count(3, 20)
 COST = "1e-6"
-POLICY = """
-version = 1
-budget = {epsilon = 1000, delta = 1e-6}
-[tables.people]
-source = "people.csv"
-unit = "person"
-columns.person.type = "integer"
-columns.age = {type = "integer", low = 0, high = 120}
-"""
+OPTIONS = ("--rate", "100000", "--waiting", "512")
 
 
 @dataclass(slots=True)
@@ -88,32 +75,12 @@ class Storm:
                     self.counts[refusal.code] += 1
 
 
-@contextmanager
-def serving(policy: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    """The program itself, killed when the block is left."""
-    options = ["--port", str(port), "--tick", "0.005", "--rate", "100000", "--waiting", "512"]
-    with subprocess.Popen(
-        [PROGRAM, "serve", policy, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            assert process.stdout.readline().startswith("Serving people at"), process.stderr.read()
-            yield process
-        finally:
-            process.send_signal(signal.SIGKILL)
-            assert process.stderr is not None
-            assert "Traceback" not in process.stderr.read()
-
-
 def test_a_storm_of_clients_and_kills_loses_nothing_and_spends_nothing_twice(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("person,age\n" + "".join(f"{i},{20 + i % 60}\n" for i in range(200)))
-    (tmp_path / "policy.toml").write_text(POLICY)
-    book = TokenBook(tmp_path / "policy.toml.tokens")
+    policy = made(tmp_path, epsilon="1000")
+    book = TokenBook(f"{policy}.tokens")
     people = [f"p{number}" for number in range(PEOPLE)]
     tokens = [book.issue(person, "analyst") for person in people]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     storm = Storm(f"http://127.0.0.1:{port}")
     clients = [
         threading.Thread(
@@ -121,15 +88,19 @@ def test_a_storm_of_clients_and_kills_loses_nothing_and_spends_nothing_twice(tmp
         )
         for number in range(CLIENTS)
     ]
-    until, kills, chance = time.monotonic() + SECONDS, 0, random.Random(7)  # noqa: S311  # test data
+    until, kills, complaints = time.monotonic() + SECONDS, 0, ""
+    chance = random.Random(7)  # noqa: S311  # test data
     for client in clients:
         client.start()
     while time.monotonic() < until:
-        with serving(tmp_path / "policy.toml", port):
+        with running(policy, *OPTIONS, port=port) as (_, process):
             time.sleep(BETWEEN_KILLS * chance.uniform(0.7, 1.3))
+            process.kill()
+            complaints += process.stderr.read() if process.stderr is not None else ""
         kills += 1
     storm.stop.set()
-    with serving(tmp_path / "policy.toml", port):
+    assert "Traceback" not in complaints
+    with running(policy, *OPTIONS, port=port):
         for client in clients:
             client.join(120)
         assert not any(client.is_alive() for client in clients)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -45,6 +46,8 @@ class Listening:
                 raise InvalidParameter(name, str(path), "be a file that exists")
         if (self.certificate is None) != (self.private_key is None):
             raise InvalidParameter("certificate and private key", "one of them", "be given together")
+        if self.certificate is not None and self.private_key is not None:
+            _check_pair(self.certificate, self.private_key)
         if not (self._is_loopback() or self.certificate or self.behind_proxy):
             raise InvalidParameter(
                 "host",
@@ -58,6 +61,18 @@ class Listening:
             return ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+
+def _check_pair(certificate: Path, private_key: Path) -> None:
+    """Before anything is opened; and nobody is asked for a passphrase, as there may be nobody."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key, password=lambda: b"")
+    except (ssl.SSLError, OSError, ValueError):
+        raise InvalidParameter(
+            "certificate and private key",
+            f"{certificate}, {private_key}",
+            "be PEM files that belong together and can be read without a passphrase",
+        ) from None
 
 
 def make_server(database: PrivateDatabase, tokens: TokenBook, limits: Limits, listening: Listening) -> uvicorn.Server:
