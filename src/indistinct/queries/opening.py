@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from indistinct.composition.filters import BasicRule, ConcentratedRule
-from indistinct.errors import InvalidParameter
+from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget as LedgerBudget
 from indistinct.ledger import Ledger
 from indistinct.numbers import read_number
@@ -174,11 +174,24 @@ def _ledger(
             "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
         )
     budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
-    book = Ledger.open(address) if exists else Ledger.create(address, *budgets)
+    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
     closing.append(book.close)
     if exists and budgets:
         _check_budgets(book, dataset, budgets)
     return book
+
+
+def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
+    """The ledger at an address; in a database that has none, a new one, as for a file."""
+    try:
+        return Ledger.open(address)
+    except LedgerUnavailable:
+        if "://" not in address or not budgets:
+            raise
+    try:
+        return Ledger.create(address, *budgets)
+    except LedgerUnavailable:  # somebody was quicker, or it cannot be reached
+        return Ledger.open(address)
 
 
 def _budget(dataset: str, wanted: Budget, analyst: str = "") -> LedgerBudget:
