@@ -43,10 +43,9 @@ def everything(ledger: Ledger, analyst: str | None) -> list[PastCharge]:
     found: dict[int, PastCharge] = {}
     for row in ledger.rows():
         body = row.body
-        if row.kind == "reserve" and body["dataset"] == "hr" and analyst in {None, body["analyst"]}:
-            found[row.number] = PastCharge(
-                row.number, row.key or "", body["analyst"], body["asked"], row.time, "reserved"
-            )
+        if row.key is not None and body["dataset"] == "hr" and analyst in {None, body["analyst"]}:
+            state = "reserved" if row.kind == "reserve" else "started"
+            found[row.number] = PastCharge(row.number, row.key, body["analyst"], body["asked"], row.time, state)
         elif row.charge in found:
             charge = found[row.charge]
             found[row.charge] = PastCharge(

@@ -19,8 +19,16 @@ __all__ = ["Move", "Past", "PastCharge", "past"]
 
 _AT_A_TIME = 1000
 _MOST_READ = 20_000
-_MOVING = ("budget", "grant", "reserve", "void")
-_STATES = {"reserve": "reserved", "start": "started", "release": "answered", "fail": "failed", "void": "given back"}
+_CHARGED = ("charge", "reserve")
+_MOVING = ("budget", "grant", "void", *_CHARGED)
+_STATES = {
+    "reserve": "reserved",
+    "charge": "started",
+    "start": "started",
+    "release": "answered",
+    "fail": "failed",
+    "void": "given back",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +76,12 @@ def past(reader: Reader, shelf: Shelf, dataset: str, analyst: str | None, most: 
     last = before
     for row in _backwards(reader, before):
         last = row.number
-        if row.kind == "reserve" and not _is_of(row, dataset, analyst):
+        if row.kind in _CHARGED and not _is_of(row, dataset, analyst):
             continue
         if row.kind == "void" and not _is_of(reader.rows_at([row.charge or 0])[row.charge or 0], dataset, analyst):
             continue
         moved.append(row)
-        charged += [row] if row.kind == "reserve" else []
+        charged += [row] if row.kind in _CHARGED else []
         if len(charged) == most:
             break
     ends = reader.outcomes([row.number for row in charged])
@@ -85,7 +93,7 @@ def past(reader: Reader, shelf: Shelf, dataset: str, analyst: str | None, most: 
     return Past(
         tuple(
             PastCharge(row.number, row.key or "", body["analyst"], body["asked"], row.time, _STATES[end])
-            for row, body, end in ((row, row.body, ends.get(row.number, "reserve")) for row in charged)
+            for row, body, end in ((row, row.body, ends.get(row.number, row.kind)) for row in charged)
         ),
         tuple(move for row in moved for move in _moves(row, concerned)),
         last if reader.latest(_MOVING, last, 1) else None,
