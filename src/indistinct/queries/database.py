@@ -33,6 +33,9 @@ from indistinct.queries.watching import Watching, start_watching
 
 __all__ = ["PrivateDatabase"]
 
+_LEAST, _MOST = Fraction(1, 10**30), Fraction(10**18)
+"""Between these every amount has a noise that can be drawn, or is refused for its noise."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
@@ -308,4 +311,6 @@ def _number(name: str, value: object) -> Fraction:
     number: Any = read_number(name, value)
     if not number > 0:
         raise InvalidParameter(name, value, "be above 0")
+    if not _LEAST <= number <= _MOST:
+        raise InvalidParameter(name, value, "be from 1e-30 to 1e18")
     return Fraction(number)

@@ -80,6 +80,7 @@ def make_server(database: PrivateDatabase, tokens: TokenBook, limits: Limits, li
     try:
         import uvicorn
 
+        from indistinct.server.connections import Connection
         from indistinct.server.service import Service, make_app
     except ImportError as error:
         raise MissingExtra("the service", "server") from error
@@ -90,13 +91,12 @@ def make_server(database: PrivateDatabase, tokens: TokenBook, limits: Limits, li
             port=listening.port,
             ssl_certfile=listening.certificate,
             ssl_keyfile=listening.private_key,
-            http="h11",
+            http=Connection,
             ws="none",
             access_log=False,
-            log_level="warning",
+            log_level="error",  # a warning is what strangers can cause at will
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=1000,
             h11_max_incomplete_event_size=16_384,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=int(limits.seconds) + 5,

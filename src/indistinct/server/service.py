@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from http import HTTPStatus
+from threading import Lock
 from typing import Any
 
 from starlette.applications import Starlette
@@ -59,12 +60,16 @@ class Service:
     tokens: TokenBook
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(init=False)
+    explorer: Workers = field(init=False)
+    """For what everybody may ask: strangers keep one thread busy, and nobody else waiting."""
+    verifying: Lock = field(init=False, default_factory=Lock)
     rates: Rates = field(init=False)
     refused: Refused = field(init=False, default_factory=Refused)
     answered: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.limits)
+        self.explorer = Workers(replace(self.limits, workers=1, waiting=8))
         self.rates = Rates(self.limits.rate)
 
     def seen_by(self, person: str) -> PrivateDatabase:
@@ -134,7 +139,12 @@ def _receipt(call: _Call) -> object:
 
 
 def _verify(call: _Call) -> object:
-    verdict = call.service.database.ledger.verify()
+    if not call.service.verifying.acquire(blocking=False):
+        raise Refusal("busy", "The ledger is being verified already.", headers={"Retry-After": "5"})
+    try:
+        verdict = call.service.database.ledger.verify()
+    finally:
+        call.service.verifying.release()
     return {"whole": True, "rows": verdict.rows, "charges": verdict.charges, "sentence": str(verdict)}
 
 
@@ -150,6 +160,7 @@ def make_app(service: Service) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await asyncio.to_thread(service.workers.close)
+        await asyncio.to_thread(service.explorer.close)
 
     def route(path: str, method: str, give: Callable[[Request], Awaitable[Response]]) -> Route:
         async def endpoint(request: Request) -> Response:
@@ -193,7 +204,10 @@ async def _explored(service: Service, request: Request, answer: Callable[[object
     """What the explorer asks is about no data, and everybody may; all of them together at one person's rate."""
     service.rates.take("")
     body = await _body(service, request)
-    return _json(await service.workers.run(lambda: answer(body)))
+    try:
+        return _json(await service.explorer.run(lambda: answer(body)))
+    except (ArithmeticError, MemoryError, RecursionError, TypeError):
+        raise Refusal("invalid", "These numbers are beyond what can be computed.") from None
 
 
 async def _told(service: Service, request: Request, roles: tuple[str, ...], work: Work, *, timed: bool) -> Response:
@@ -228,7 +242,10 @@ async def _answered(service: Service, path: str, giving: Awaitable[Response]) ->
 
 def _allowed(service: Service, request: Request, roles: tuple[str, ...]) -> Token:
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    token = service.tokens.check(secret.strip()) if scheme.lower() == "bearer" else None
+    try:
+        token = service.tokens.check(secret.strip()) if scheme.lower() == "bearer" else None
+    except InvalidParameter:  # its sentence is for the owner
+        raise Refusal("internal", "The tokens cannot be read now, so nobody is let in.") from None
     if token is None:
         sentence = "Send a token that holds, as Authorization: Bearer TOKEN."
         raise Refusal("no_token", sentence, headers={"WWW-Authenticate": "Bearer"})

@@ -21,6 +21,8 @@ __all__ = ["Spoken", "TargetError", "position_of", "read_statement", "said_at"]
 _DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 100_000
 DEEPEST = 100
+_MOST_BRACKETS = 500
+"""As one after the other they are nested as well, and take a time to read that grows with their square."""
 
 _OPTIONS = {
     "epsilon",
@@ -132,6 +134,8 @@ def _check_depth(text: str, tokens: list[Token]) -> None:
             depth -= 1
         if depth > DEEPEST:
             raise QueryRefused(text, (token.start, token.end + 1), "The question is nested too deeply.")
+    if sum(token.token_type is TokenType.L_BRACKET for token in tokens) > _MOST_BRACKETS:
+        raise QueryRefused("", None, "The question has too many brackets.")
     if len(tokens) > 20_000:
         raise QueryRefused("", None, "The question has too many words.")
 
