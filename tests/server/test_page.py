@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from indistinct import Gaussian, Geometric, compose
+from indistinct import Gaussian, Geometric, Laplace, PoissonSubsampled, compose
+from indistinct.server.compositions import KINDS
 from indistinct.server.export import Grid, exported
 from tests.server.conftest import ROOT, Watched
 
@@ -272,6 +273,44 @@ def test_the_exported_file_needs_no_server_and_shows_the_same(opened: Open, tmp_
     expect(page.locator("#tangent")).to_contain_text("epsilon 0, delta")
     seen.foreign = [url for url in seen.foreign if not url.startswith(file.as_uri())]
     assert violations(seen) == []
+
+
+def test_an_exported_file_holds_slow_kinds_and_opens_on_numbers_that_it_has(opened: Open, tmp_path: Path) -> None:
+    values: dict[str, dict[str, tuple[str, ...]]] = {
+        "laplace": {"scale": ("3",)},
+        "sampled": {"sigma": ("1",), "rate": ("0.01", "0.1")},
+    }
+    others: dict[str, tuple[int, ...]] = {"sampled": (1, 1000)}
+    file = tmp_path / "explorer.html"
+    file.write_text(exported(Grid(values, counts=(1, 1000), others=others, deltas=("1e-6",), priors=("1/2",))))
+    seen = opened(url=file.as_uri())
+    page, shown = seen.page, seen.page.locator("#answer strong")
+    expect(page.locator("#trouble")).to_be_hidden()
+    expect(shown).to_have_text(f"{compose({Laplace(scale='3'): 1}).epsilon('1e-6'):.6g}")
+    page.get_by_role("button", name="More times").click()
+    expect(shown).to_have_text(f"{compose({Laplace(scale='3'): 1000}).epsilon('1e-6'):.6g}")
+    page.locator("#parts select").select_option("sampled")
+    expect(page.locator("#total")).to_have_text("1,000 answers:")
+    page.locator("#parts input[type=range]").nth(1).press("Home")
+    mechanism = PoissonSubsampled(Gaussian(sigma=1), "0.01")
+    expect(shown).to_have_text(f"{compose({mechanism: 1000}).epsilon('1e-6'):.6g}")
+    page.locator("#curve .handle").press("End")
+    knot = page.locator("#tangent").inner_text().removesuffix(".").split()
+    at = knot[4].removesuffix(",")
+    asked = [f"{compose({mechanism: 1000}).deltas([at])[0]:.4g}", knot[-1]]
+    assert asked[0] == asked[1] or float(asked[0]) <= float(
+        asked[1]
+    )  # where epsilon was asked for, delta is a power of ten
+    seen.foreign = [url for url in seen.foreign if not url.startswith(file.as_uri())]
+
+
+def test_every_kind_is_in_the_file_that_is_exported() -> None:
+    grid = Grid()
+    assert set(grid.values) == {kind.name for kind in KINDS}
+    for kind in grid.kinds:
+        for parameter in kind.parameters:
+            assert parameter.first in parameter.steps
+            assert set(parameter.steps) == set(grid.values[kind.name][parameter.name])
 
 
 def test_what_an_exported_file_may_do_is_written_in_it() -> None:
