@@ -161,6 +161,17 @@ def test_hostile_names_and_questions_are_text(browser: Browser, served: Served) 
     seen.page.context.close()
 
 
+def test_the_first_view_is_light(browser: Browser, served: Served) -> None:
+    page = browser.new_page()
+    sizes: list[int] = []
+    page.on("requestfinished", lambda request: sizes.append(sum(request.sizes().values())))
+    page.goto(f"{served.url}/ask.html")
+    page.wait_for_timeout(500)
+    page.close()
+    assert len(sizes) >= 6
+    assert sum(sizes) < 150_000
+
+
 def test_a_foreign_token_is_told_so(browser: Browser, served: Served) -> None:
     seen = enter(browser, served, "indistinct_0_0")
     expect(seen.page.locator("#trouble")).to_contain_text("token that holds")
