@@ -85,6 +85,41 @@ def test_csv_rows_that_are_no_numbers_are_missing(tmp_path: Path) -> None:
         assert abs(total - 18) < 0.01
 
 
+@pytest.mark.parametrize("kept", [0, 10**6])
+@pytest.mark.parametrize("asked", ["SUM(CLAMP(x, 0, 10))", "COUNT(x)", "SUM(CLAMP(k, 0, 10))", "COUNT(at)"])
+def test_no_spelling_of_a_csv_value_ends_a_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, asked: str
+) -> None:
+    monkeypatch.setattr("indistinct.queries.engines.duckdb._LARGEST_KEPT", kept)
+    file = tmp_path / "odd.csv"
+    file.write_text("u,x,k,at\n" + "".join(f"{i},1,1,2020-01-01\n" for i in range(30)) + "30,one,two,three\n,,,\n")
+    engine = DuckDBEngine(
+        {"odd": file}, types={"odd": {"u": "integer", "x": "real", "k": "integer", "at": "timestamp"}}
+    )
+    with indistinct.open(file, unit="u", epsilon=10**6, delta=0, name="odd", engine=engine) as opened:
+        ((told,),) = opened.sql(f"SELECT {asked} FROM odd", epsilon=10**5).rows
+        assert abs(told - 30) < 0.01
+
+
+@pytest.mark.parametrize("kept", [0, 10**6])
+def test_a_csv_file_that_changes_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr("indistinct.queries.engines.duckdb._LARGEST_KEPT", kept)
+    file = tmp_path / "people.csv"
+    file.write_text("u,age\n" + "".join(f"{i},40\n" for i in range(50)))
+    with indistinct.open(file, unit="u", epsilon=10**6, delta=0) as opened:
+
+        def count() -> int:
+            found: int = opened.sql("SELECT COUNT(*) FROM people WHERE age = 40", epsilon=10**4).rows[0][0]
+            return found
+
+        assert count() == 50
+        file.write_text("age;u\n" + "".join(f"40;{i}\n" for i in range(70)))  # written in another way, too
+        assert count() == 70
+        file.unlink()
+        with pytest.raises(AnswerFailed):
+            count()
+
+
 def test_days_and_times_that_nobody_can_spell_are_missing() -> None:
     table = arrow(
         "SELECT * FROM (VALUES (1, DATE '0044-03-15 (BC)', TIMESTAMP 'infinity'), (2, DATE '294247-01-10', NULL),"

@@ -6,6 +6,7 @@ from indistinct.ledger.bundle import Charges
 from indistinct.ledger.charge import Charge, Reservation
 from indistinct.ledger.entries import ChargeRecord, Row
 from indistinct.ledger.ledger import Ledger
+from indistinct.ledger.past import Move, Past, PastCharge
 from indistinct.ledger.receipts import Receipt, read_receipt
 from indistinct.ledger.standings import Standing, Trial
 from indistinct.ledger.verification import Verdict
@@ -17,6 +18,9 @@ __all__ = [
     "ChargeRecord",
     "Charges",
     "Ledger",
+    "Move",
+    "Past",
+    "PastCharge",
     "Receipt",
     "Reservation",
     "Row",

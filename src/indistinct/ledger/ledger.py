@@ -20,6 +20,7 @@ from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.marks import Mark
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
+from indistinct.ledger.past import Past, past
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.standings import Standing, Trial, promised_by, standings_of, tried_out
@@ -204,7 +205,7 @@ class Ledger:
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
-            return standings_of(reader)
+            return standings_of(reader, self._group.shelf.refreshed(reader))
 
     def promise(self, budget: str) -> str:
         """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
@@ -248,6 +249,15 @@ class Ledger:
                 some = list(reader.rows(first, first + _AT_A_TIME - 1))
             yield from some
             first += _AT_A_TIME
+
+    def past(self, dataset: str, *, analyst: str | None = None, most: int = 100, before: int | None = None) -> Past:
+        """The latest charges to a data set, of one analyst or (None) of all, and how the balances moved meanwhile.
+
+        `before` goes on where a page ended. What is read is bounded, however long the ledger is.
+        """
+        first = 2**63 - 1 if before is None else before
+        with self._group.alone(), self._store.reading() as reader:
+            return past(reader, self._group.shelf.refreshed(reader), dataset, analyst, most, first)
 
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""

@@ -15,6 +15,7 @@ __all__ = ["Connection", "PostgresSession"]
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _COLUMNS = "number, kind, charge, key, time, text, answer, hash"
+_WITHOUT_ANSWER = "number, kind, charge, key, time, text, NULL::bytea, hash"
 _HEAD = "SELECT number, hash, time FROM indistinct_ledger.entry ORDER BY number DESC LIMIT 1"
 _APPEND = f"""
     INSERT INTO indistinct_ledger.entry ({_COLUMNS})
@@ -31,6 +32,11 @@ _UNFINISHED = (
     _CHARGES
     + "WHERE r.kind IN ('reserve', 'charge') AND a.kind IS NULL AND s.kind IS DISTINCT FROM 'void' ORDER BY r.number"
 )
+_OUTCOMES = """
+    SELECT r.charge, s.kind, a.kind FROM unnest(%s::bigint[]) r(charge)
+    LEFT JOIN indistinct_ledger.entry s ON s.charge = r.charge AND s.kind IN ('start', 'void')
+    LEFT JOIN indistinct_ledger.entry a ON a.charge = r.charge AND a.kind IN ('release', 'fail')
+"""
 _AT = "budget = %s AND part = %s AND period = %s AND account = %s"
 _MOVE = f"""
     UPDATE indistinct_ledger.balance SET cap = cap + %s, spent = spent + %s, entry = %s
@@ -68,6 +74,19 @@ class PostgresSession:
             cursor.execute(query.encode(), (first, end, list(kinds)) if kinds else (first, end))
             for row in cursor:
                 yield Row(*row)
+
+    def latest(self, kinds: Collection[str], before: int, most: int) -> list[Row]:
+        """The last rows of some kinds before a number, the newest first; without their answers."""
+        query = f"""
+            SELECT {_WITHOUT_ANSWER} FROM indistinct_ledger.entry WHERE number < %s AND kind = ANY(%s)
+            ORDER BY number DESC LIMIT %s
+        """  # noqa: S608  # constants
+        return [Row(*row) for row in self._connection.execute(query.encode(), (before, list(kinds), most))]
+
+    def outcomes(self, charges: Collection[int]) -> dict[int, str]:
+        """The tag of the last row of each charge, by the number of its reservation; none where that is all."""
+        found = self._connection.execute(_OUTCOMES.encode(), (list(charges),))
+        return {charge: ended or started for charge, started, ended in found if ended or started}
 
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""

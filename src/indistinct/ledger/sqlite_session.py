@@ -15,6 +15,7 @@ from indistinct.ledger.entries import START, Balance, ChargeRecord, Head, Place,
 __all__ = ["SQLiteSession"]
 
 _COLUMNS = "number, kind, charge, key, time, text, answer, hash"
+_WITHOUT_ANSWER = "number, kind, charge, key, time, text, NULL, hash"
 _HEAD = "SELECT number, hash, time FROM entry ORDER BY number DESC LIMIT 1"
 _SIZES = (1, 4, 16, 64, 256)
 """How many rows one statement takes: each of these is prepared once, and those it has too many are left empty."""
@@ -33,6 +34,11 @@ _BY_KEY = _CHARGES + "WHERE r.key IN (SELECT value FROM json_each(?))"  # noqa: 
 _UNFINISHED = (
     _CHARGES + "WHERE r.kind IN ('reserve', 'charge') AND a.kind IS NULL AND s.kind IS NOT 'void' ORDER BY r.number"
 )
+_OUTCOMES = """
+    SELECT r.value, s.kind, a.kind FROM json_each(?) r
+    LEFT JOIN entry s ON s.charge = r.value AND s.kind IN ('start', 'void')
+    LEFT JOIN entry a ON a.charge = r.value AND a.kind IN ('release', 'fail')
+"""
 _AT = "budget = ? AND part = ? AND period = ? AND account = ?"
 _MOVE = f"""
     UPDATE balance SET cap = cap + ?, spent = spent + ?, entry = ?
@@ -68,6 +74,22 @@ class SQLiteSession:
         bindings = (first, end, json.dumps(list(kinds))) if kinds else (first, end)
         for row in self._connection.execute(query + " ORDER BY number", bindings):
             yield _sound(row)
+
+    def latest(self, kinds: Collection[str], before: int, most: int) -> list[Row]:
+        """The last rows of some kinds before a number, the newest first; without their answers."""
+        query = f"""
+            SELECT {_WITHOUT_ANSWER} FROM entry WHERE number < ? AND kind IN (SELECT value FROM json_each(?))
+            ORDER BY number DESC LIMIT ?
+        """  # noqa: S608  # constants
+        return [_sound(row) for row in self._connection.execute(query, (before, json.dumps(list(kinds)), most))]
+
+    def outcomes(self, charges: Collection[int]) -> dict[int, str]:
+        """The tag of the last row of each charge, by the number of its reservation; none where that is all."""
+        return {
+            charge: ended or started
+            for charge, started, ended in self._connection.execute(_OUTCOMES, (json.dumps(list(charges)),))
+            if ended or started
+        }
 
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""

@@ -44,9 +44,9 @@ class Trial:
     """None for what costs nothing."""
 
 
-def standings_of(reader: Reader) -> list[Standing]:
+def standings_of(reader: Reader, shelf: Shelf) -> list[Standing]:
     """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
-    balances, shelf = reader.balances(), Shelf.read(reader)
+    balances = reader.balances()
     latest: dict[str, int] = {}
     for place in balances:
         latest[place.budget] = max(place.period, latest.get(place.budget, 0))

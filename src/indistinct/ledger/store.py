@@ -31,6 +31,12 @@ class Reader(Protocol):
     def rows(self, first: int = 1, last: int | None = None, kinds: Collection[str] = ()) -> Iterator[Row]:
         """Rows in their order, of some kinds or all."""
 
+    def latest(self, kinds: Collection[str], before: int, most: int) -> list[Row]:
+        """The last rows of some kinds before a number, the newest first; without their answers."""
+
+    def outcomes(self, charges: Collection[int]) -> dict[int, str]:
+        """The tag of the last row of each charge, by the number of its reservation; none where that is all."""
+
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""
 

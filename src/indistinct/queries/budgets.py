@@ -71,7 +71,10 @@ def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
     except LedgerUnavailable:
         if not budgets or not is_address(address):
             raise
-    return Ledger.create(address, *budgets)
+    try:
+        return Ledger.create(address, *budgets)
+    except LedgerUnavailable:  # somebody was quicker, or it cannot be reached
+        return Ledger.open(address)
 
 
 def suited_rule(wanted: Budget, questions: int | None, groups: int) -> RuleName:

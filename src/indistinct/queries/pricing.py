@@ -17,6 +17,9 @@ from indistinct.queries.answers.prices import Price
 
 __all__ = ["Wish", "price_for"]
 
+_LEAST, _MOST = Fraction(1, 10**30), Fraction(10**18)
+"""Between these every amount has a noise that can be drawn, or is refused for its noise."""
+
 _WHY = {
     "epsilon": "The budget counts in epsilon: say epsilon, with delta for Gaussian noise.",
     "rho": "The budget counts in rho: say rho, or epsilon.",
@@ -164,4 +167,6 @@ def _number(name: str, value: object) -> Fraction:
     number = Fraction(read_number(name, value))
     if not number > 0:
         raise InvalidParameter(name, value, "be above 0")
+    if not _LEAST <= number <= _MOST:
+        raise InvalidParameter(name, value, "be from 1e-30 to 1e18")
     return number

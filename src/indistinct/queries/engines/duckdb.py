@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ __all__ = ["DuckDBEngine"]
 _DATABASES = {".duckdb", ".ddb", ".db"}
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
+_LARGEST_KEPT = 2**25
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _REALS = {"FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT", "UBIGINT", "BIGNUM"}
 _SQL_TYPES: dict[ColumnType, str] = {
@@ -36,9 +38,10 @@ _SQL_TYPES: dict[ColumnType, str] = {
 class DuckDBEngine:
     """Tables from Parquet, CSV and DuckDB files, and from frames, by name.
 
-    Files are read in place at each question; frames are copied. Columns of other types than those of the policy
-    (lists, structures, blobs) are left out. `types` tells those of a CSV file, where the policy does; otherwise they
-    are what its rows look like when it is opened.
+    Files are read in place at each question; frames are copied, and so are CSV files of up to 32 MB, anew whenever they
+    have changed: to find out how a CSV file is written takes longer than most questions. Columns of other types than
+    those of the policy (lists, structures, blobs) are left out. `types` tells those of a CSV file, where the policy
+    does; otherwise they are what its rows look like when it is opened.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class DuckDBEngine:
 
         self._lock = threading.Lock()
         self._files: list[Path] = []
+        self._kept: dict[str, _Kept] = {}
         self._token = "" if all(isinstance(each, str | Path) for each in sources.values()) else secrets.token_hex(16)
         self._columns: dict[str, dict[str, ColumnType]] = {}
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -90,6 +94,7 @@ class DuckDBEngine:
             watch = threading.Thread(target=_interrupt, args=(cursor, done, seconds), daemon=True)
             watch.start()
             try:
+                self._keep_up(cursor)
                 return cursor.execute(statement).fetchall()
             finally:
                 done.set()
@@ -99,9 +104,7 @@ class DuckDBEngine:
     def snapshot(self) -> str:
         """The files' sizes and times; for frames, which are copied, a name of their own."""
         told = [self._token]
-        for path in self._files:
-            state = path.stat()
-            told.append(f"{path}:{state.st_size}:{state.st_mtime_ns}:{state.st_ino}")
+        told += [_state(path) for path in self._files]
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
 
     def close(self) -> None:
@@ -116,9 +119,25 @@ class DuckDBEngine:
         columns = {column: kind for column, kind in found.items() if kind is not None}
         if not columns:
             raise InvalidParameter("source", source, "have a column of numbers, text, dates or truth values")
-        shown = ", ".join(f"{_presented(column, kind)} AS {_name(column)}" for column, kind in columns.items())
-        self._connection.execute(f"CREATE VIEW {_name(name)} AS SELECT {shown} FROM {relation}")  # noqa: S608  # quoted
+        of_csv = isinstance(source, str | Path) and Path(source).suffix.lower() in _CSV
+        shown = ", ".join(
+            f"{_presented(column, kind, spelled=of_csv)} AS {_name(column)}" for column, kind in columns.items()
+        )
+        kept = f"file {number}" if of_csv and self._files[-1].stat().st_size <= _LARGEST_KEPT else name
+        self._connection.execute(f"CREATE VIEW {_name(kept)} AS SELECT {shown} FROM {relation}")  # noqa: S608  # quoted
+        if kept != name:
+            self._kept[name] = _Kept(self._files[-1], kept)
         self._columns[name] = columns
+
+    def _keep_up(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Copies small files that are new, or are not what they were when they were copied."""
+        for name, kept in self._kept.items():
+            state = _state(kept.path)
+            if state != kept.state:
+                kept.state = ""
+                copied = f"CREATE OR REPLACE TABLE {_name(name)} AS SELECT * FROM {_name(kept.view)}"  # noqa: S608  # quoted
+                connection.execute(copied)
+                kept.state = state
 
     def _file(
         self, number: int, name: str, path: Path, types: dict[str, ColumnType]
@@ -187,6 +206,20 @@ class DuckDBEngine:
             raise InvalidParameter("source", str(path), "be a file that DuckDB can read") from None
 
 
+@dataclass(slots=True)
+class _Kept:
+    """A small file of which there is a copy, from when it was in this state."""
+
+    path: Path
+    view: str
+    state: str = ""
+
+
+def _state(path: Path) -> str:
+    state = path.stat()
+    return f"{path}:{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
+
+
 def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds: float) -> None:
     """Stops a statement when its time is over: again and again, as it may not have begun."""
     if not done.wait(seconds):
@@ -194,19 +227,22 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds
             cursor.interrupt()
 
 
-def _presented(column: str, kind: ColumnType) -> str:
+def _presented(column: str, kind: ColumnType, *, spelled: bool) -> str:
     """A column as a type of the policy, NULL where it has no such value; times with a zone are brought to UTC.
 
     Days and times are those of the years 1 to 9999: of others Python knows nothing, nor do engines spell them alike.
+    What a CSV file spells passes through NULLIF: DuckDB otherwise takes the type from TRY_CAST into its reader of CSV,
+    where a value that is none ends the whole question, so that whether there is an answer tells of a row.
     """
+    name = f"NULLIF({_name(column)}, '')" if spelled and kind != "text" else _name(column)
     if kind == "date":
-        told = f"TRY_CAST({_name(column)} AS DATE)"
+        told = f"TRY_CAST({name} AS DATE)"
         return f"CASE WHEN {told} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {told} END"
     if kind == "timestamp":
-        told = f"TRY_CAST(TRY_CAST({_name(column)} AS TIMESTAMPTZ) AS TIMESTAMP)"
+        told = f"TRY_CAST(TRY_CAST({name} AS TIMESTAMPTZ) AS TIMESTAMP)"
         within = f"{told} >= TIMESTAMP '0001-01-01' AND {told} < TIMESTAMP '10000-01-01'"
         return f"CASE WHEN {within} THEN {told} END"
-    return f"TRY_CAST({_name(column)} AS {_SQL_TYPES[kind]})"
+    return f"TRY_CAST({name} AS {_SQL_TYPES[kind]})"
 
 
 def _kind(told: str) -> ColumnType | None:
