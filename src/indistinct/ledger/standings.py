@@ -64,7 +64,7 @@ def standings_of(reader: Reader, shelf: Shelf) -> list[Standing]:
 
 def promised_by(reader: Reader, name: str) -> str:
     """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
-    found = [each for each in standings_of(reader) if each.budget.name == name]
+    found = [each for each in standings_of(reader, Shelf.read(reader)) if each.budget.name == name]
     if not found:
         raise InvalidParameter("a budget", name, "be one of the ledger's")
     budget, caps = found[0].budget, dict[str, dict[str, Fraction]]()
