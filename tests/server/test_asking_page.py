@@ -163,7 +163,7 @@ def test_hostile_names_and_questions_are_text(browser: Browser, served: Served) 
 
 def test_the_first_view_is_light(browser: Browser, served: Served) -> None:
     page = browser.new_page()
-    sizes: list[int] = []
+    sizes = []
     page.on("requestfinished", lambda request: sizes.append(sum(request.sizes().values())))
     page.goto(f"{served.url}/ask.html")
     page.wait_for_timeout(500)

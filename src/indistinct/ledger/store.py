@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from indistinct.errors import LedgerUnavailable
@@ -77,11 +78,18 @@ class Store(Protocol):
     def defects(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 
+    def alterations(self) -> Iterator[str]:
+        """In what its tables, indexes and triggers are not those that the migrations make."""
+
     def undo(self) -> None:
         """Takes back what an interruption has left open; nothing if all was ended."""
 
     def close(self) -> None:
         """Ends all use."""
+
+    @property
+    def mark(self) -> Path | None:
+        """Where to keep how far it has come, if it lives in files that can be lost one by one."""
 
     @property
     def broken(self) -> bool:
