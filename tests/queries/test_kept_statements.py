@@ -8,8 +8,8 @@ import pytest
 
 from indistinct.queries import Column, Contribution, Policy, PrivateTable
 from indistinct.queries.engines import statement
-from indistinct.queries.engines.speaking import Dialect
 from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.engines.words import Dialect
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy import Budget
 from indistinct.queries.questions.planner import plan_question

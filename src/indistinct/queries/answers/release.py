@@ -33,6 +33,8 @@ class Exact:
         self.weights: list[dict[Keys, dict[int, int]]] = [{} for _ in plan.quantiles]
         for row in rows:
             part, keys, cell, first = int(row[0]), tuple(row[1 : 1 + width]), row[1 + width], int(row[2 + width])
+            if plan.placed:
+                keys = tuple((key.public or ())[int(place)] for key, place in zip(plan.keys, keys, strict=True))
             if part == 0:
                 self.units[keys] = first
                 self.numbers[keys] = tuple(int(each) for each in row[3 + width :])

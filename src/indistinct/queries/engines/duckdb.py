@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries.engines.speaking import Dialect
+from indistinct.queries.engines.words import Dialect
 from indistinct.queries.policy.terms import ColumnType
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from indistinct.queries.engines.speaking import Dialect
+from indistinct.queries.engines.words import Dialect
 from indistinct.queries.policy.terms import ColumnType
 
 __all__ = ["Engine"]

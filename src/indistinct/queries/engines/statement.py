@@ -1,10 +1,11 @@
 """The one statement that an engine runs for a plan: it bounds every unit's part, and returns small whole numbers.
 
     rows      the rows that are asked about: unit, keys, values
+    steps     the same with values to be summed as whole numbers of steps
     pieces    one row for each unit and group: how many rows, exact sums of steps
+    bounded   the sums scaled down to so many rows
     chosen    the groups of a unit in an order by a salted hash (only where a unit may be in more than it may count in)
-    bounded   at most so many groups of a unit, and in each the sums scaled down to so many rows
-    totals    one row for each group: units, and the sums of what is bounded
+    totals    one row for each group: units, and the sums of what is bounded, of the first groups of each unit
 
 Rows beyond the bound R of a group are not sampled: with n > R rows, a sum s becomes s R / n, rounded towards 0. It lies
 between what R copies of the smallest and of the largest value would give, so one unit changes a group by at most R
@@ -21,7 +22,11 @@ from functools import lru_cache
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.speaking import Dialect, column, identifier, key_literal, real, said, whole
+from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
+from indistinct.queries.engines.choosing import first_in_spark, order_of_groups, places_of, spread_by_unit
+from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.speaking import said
+from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
@@ -32,6 +37,7 @@ from indistinct.queries.plans.measures import (
     Measure,
     Quantised,
     Sum,
+    change,
 )
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
@@ -39,10 +45,8 @@ from indistinct.queries.policy.terms import Key
 
 __all__ = ["statement_of"]
 
-_CELL_TYPE = "BIGINT"
 _FEW_KEYS = 1000
 _NONE = Scan("", "")
-_PRIME = 2**31 - 1
 
 
 def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
@@ -50,49 +54,59 @@ def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
 
     Columns: part (0 for totals, i for the cells of the i-th column with quantiles), keys, cell, units, measures.
     """
+    rows = _Statement(plan, dialect, least_units).rows()
+    if plan.choosing or sum(len(key.public or ()) for key in plan.keys) > _FEW_KEYS:
+        return f"WITH {rows}, {_after_rows.__wrapped__(plan, dialect, least_units)}"
     form = replace(plan, relation=_NONE, where=None, outputs=(), having=None, order=(), limit=None, offset=0)
-    after = _after_rows if sum(len(key.public or ()) for key in plan.keys) <= _FEW_KEYS else _after_rows.__wrapped__
-    rows = _Statement(plan, dialect)
-    salt = plan.fingerprint()[:32] if rows.overlap() else ""
-    return f"WITH {rows.rows()}, {after(form, dialect, least_units, salt)}"
+    return f"WITH {rows}, {_after_rows(form, dialect, least_units)}"
 
 
 @lru_cache(maxsize=128)
-def _after_rows(form: Plan, dialect: Dialect, least_units: int, salt: str) -> str:
-    """All that does not depend on which rows are read, which is the same for many questions and takes longest."""
-    return _Statement(form, dialect, least_units, salt).after_rows().removeprefix("WITH ")
+def _after_rows(form: Plan, dialect: Dialect, least_units: int) -> str:
+    """All that does not depend on which rows are read, which is the same for many questions and takes longest.
+
+    Where groups are chosen it does depend on them, by the salt of the order.
+    """
+    return _Statement(form, dialect, least_units).after_rows().removeprefix("WITH ")
 
 
 class _Statement:
-    def __init__(self, plan: Plan, dialect: Dialect, least_units: int = 1, salt: str = "") -> None:
+    def __init__(self, plan: Plan, dialect: Dialect, least_units: int) -> None:
         self.plan = plan
         self.dialect = dialect
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        self.salt = salt
+        quantised = [each.of for each in plan.measures if isinstance(each, Sum)]
+        self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
+        self.source = "steps" if self.steps else "rows"
 
     def rows(self) -> str:
         """The first step, by which questions differ."""
-        name = exp.TableAlias(this=identifier("rows"))
-        return exp.CTE(this=self._rows(), alias=name).sql(dialect=self.dialect, copy=False)
+        return self._said(exp.CTE(this=self._rows(), alias=exp.TableAlias(this=identifier("rows"))))
 
     def after_rows(self) -> str:
         """All other steps, and what is made of them."""
-        steps = self._steps()
+        steps = [*self._quantised(), *self._steps()]
         parts = [
             self._part(0, "totals", [column("units"), *(column(f"m{i}") for i in range(len(self.plan.measures)))], None)
         ]
         for index, quantiles in enumerate(self.plan.quantiles, start=1):
             steps += self._cells(index, quantiles.cells)
-            missing = [exp.Cast(this=exp.Null(), to=exp.DataType.build("BIGINT")) for _ in self.plan.measures]
+            missing = [exp.Cast(this=exp.Null(), to=type_of("integer")) for _ in self.plan.measures]
             parts.append(self._part(index, f"grid{index}", [column("weight"), *missing], column("cell")))
         query: exp.Query = parts[0]
         for part in parts[1:]:
             query = exp.Union(this=query, expression=part, distinct=False)
         for name, select in steps:
             query = query.with_(identifier(name), as_=select, copy=False)
-        return query.sql(dialect=self.dialect, copy=False)
+        return self._said(query)
+
+    def _said(self, told: exp.Query | exp.CTE) -> str:
+        if self.dialect == "postgres":
+            for each in told.find_all(exp.Identifier):
+                each.set("this", shortened(each.name))
+        return told.sql(dialect=self.dialect, copy=False)
 
     def _values(self) -> dict[Expression, str]:
         values: dict[Expression, str] = {}
@@ -106,7 +120,11 @@ class _Statement:
 
     def _rows(self) -> exp.Select:
         plan = self.plan
-        columns = [_named(self._key(key.expression), name) for key, name in zip(plan.keys, self.keys, strict=True)]
+        groups = [self._key(key.expression) for key in plan.keys]
+        if plan.placed:
+            columns = [_named(column("place", f"keys {name}"), name) for name in self.keys]
+        else:
+            columns = [_named(key.copy(), name) for key, name in zip(groups, self.keys, strict=True)]
         conditions = [] if plan.where is None else [said(plan.where, self.dialect)]
         if isinstance(plan.unit, Field):
             unit = said(plan.unit, self.dialect)
@@ -119,13 +137,42 @@ class _Statement:
             columns.append(_named(told, name))
         if not columns:
             columns.append(_named(whole(1), "one"))
-        if plan.public:
-            conditions += [_among(self._key(key.expression), key.public or ()) for key in plan.keys]
         select = self._from(exp.select(*columns, copy=False), plan.relation)
+        for name, key, group in zip(self.keys, plan.keys, groups, strict=True):
+            public = key.public or ()
+            if plan.placed:
+                places = places_of(key, f"keys {name}", self.dialect)
+                declared = column("key", places.alias)
+                equal = self._same(group, declared) if None in public else exp.EQ(this=group, expression=declared)
+                select = select.join(places, on=equal, copy=False)
+            elif plan.public:
+                conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
 
     def _key(self, expression: Expression) -> exp.Expression:
-        return said(expression, self.dialect)
+        told = said(expression, self.dialect)
+        if self.dialect == "postgres" and expression.type == "text":
+            return exp.Collate(this=told, expression=identifier("C"))  # the order of bytes, as elsewhere
+        return told
+
+    def _quantised(self) -> list[tuple[str, exp.Select]]:
+        if not self.steps:
+            return []
+        columns = [_named(self._steps_of(of), name) for of, name in self.steps.items()]
+        return [("steps", _select([exp.Star(), *columns], "rows"))]
+
+    def _steps_of(self, of: Quantised) -> exp.Expression:
+        value = column(self.values[of.value])
+        double = value if of.value.type == "real" else _double(value)
+        steps = steps_between(double.copy(), of.centre, of.inverse, guard=self.dialect == "postgres")
+        rounded = exp.Floor(this=exp.Add(this=steps, expression=real(0.5)))
+        return exp.Case(
+            ifs=[
+                exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
+                exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
+            ],
+            default=exp.TryCast(this=rounded, to=type_of("integer")),
+        )
 
     def _steps(self) -> list[tuple[str, exp.Select]]:
         measures = self.plan.measures
@@ -135,39 +182,51 @@ class _Statement:
                 for i, each in enumerate(measures)
             ]
             return [
-                ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "rows")))
+                (
+                    "totals",
+                    self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], self.source)),
+                )
             ]
         parts = [_named(_count(), "n")]
         for index, each in enumerate(measures):
             match each:
                 case CountValues() | Sum():
-                    parts.append(_named(self._counted(each), f"s{index}"))
+                    counted = self._counted(each)
+                    if isinstance(each, Sum):
+                        counted = kept(counted, each.of.largest**each.power, self.dialect)
+                    parts.append(_named(counted, f"s{index}"))
                     if isinstance(each, Sum):
                         parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
-        pieces = _select([column("u"), *map(column, self.keys), *parts], "rows").group_by(
-            column("u"), *map(column, self.keys), copy=False
-        )
-        steps = [("pieces", pieces)]
-        before = "pieces"
-        if self.overlap():
-            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=self._order())
-            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "pieces")))
-            before = "chosen"
-        bounded = [_named(self._bounded(each, index), f"b{index}") for index, each in enumerate(measures)]
-        inner = _select([*map(column, self.keys), *bounded] or [_named(whole(1), "one")], before)
-        if self.overlap():
-            inner = inner.where(
-                exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-            )
-        steps.append(("bounded", inner))
-        sums = [
-            _named(exp.Coalesce(this=self._sum(column(f"b{i}")), expressions=[whole(0)]), f"m{i}")
-            for i in range(len(measures))
-        ]
-        steps.append(
-            ("totals", self._grouped(_select([*map(column, self.keys), _named(_count(), "units"), *sums], "bounded")))
-        )
+        bounded = [_named(self._bounded(each, i), f"b{i}") for i, each in enumerate(measures) if not self._is_one(each)]
+        alone = self.dialect == "spark" and self.plan.choosing and self.plan.placed and self.plan.groups == 1
+        steps = [("spread", spread_by_unit(self.source))] if alone else []
+        pieces = _select([column("u"), *map(column, self.keys), *parts], "spread" if alone else self.source)
+        pieces = pieces.group_by(column("u"), *map(column, self.keys), copy=False)
+        steps.append(("pieces", pieces))
+        steps.append(("bounded", _select([column("u"), *map(column, self.keys), *bounded], "pieces")))
+        if alone:
+            names = [*self.keys, *(each.alias for each in bounded)]
+            steps += first_in_spark(order_of_groups(self.plan, self.keys, self.dialect), names)
+        elif self.plan.choosing:
+            order = order_of_groups(self.plan, self.keys, self.dialect)
+            place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=order)
+            steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "bounded")))
+        sums = [self._total(each, i) for i, each in enumerate(measures)]
+        columns = [_named(exp.Coalesce(this=each, expressions=[whole(0)]), f"m{i}") for i, each in enumerate(sums)]
+        totals = _select([*map(column, self.keys), _named(_count(), "units"), *columns], steps[-1][0])
+        steps.append(("totals", self._grouped(self._first_groups(totals))))
         return steps
+
+    def _is_one(self, measure: Measure) -> bool:
+        """Whether the measure is 1 for each unit and group."""
+        rows = self.plan.contribution.rows
+        return isinstance(measure, CountUnits) or (isinstance(measure, CountRows) and rows == 1)
+
+    def _first_groups(self, select: exp.Select) -> exp.Select:
+        if not self.plan.choosing:
+            return select
+        first = exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups))
+        return select.where(first, copy=False)
 
     def _grouped(self, select: exp.Select) -> exp.Select:
         if self.keys:
@@ -176,48 +235,6 @@ class _Statement:
                 select = select.having(exp.GTE(this=_count(), expression=whole(self.least_units)), copy=False)
         return select
 
-    def overlap(self) -> bool:
-        """Whether a unit may be in more groups than it counts in."""
-        groups = 1
-        for key in self.plan.keys:
-            groups *= len(key.public) if self.plan.public and key.public is not None else 10**9
-        return bool(self.keys) and groups > self.plan.contribution.groups
-
-    def _order(self) -> exp.Order:
-        """A unit's groups by a salted hash, the same on every engine; ties by the keys themselves.
-
-        Groups and units become numbers below the prime P = 2^31 - 1; a unit's order is that of (salted group times
-        salted unit) modulo P, another one for each unit. Each product is below 2^62.
-        """
-        if not isinstance(self.plan.unit, Field):
-            raise InternalError("Rows that are units have no order of groups.")
-        salts = [1 + int(self.salt[4 * i : 4 * i + 4], 16) * 32749 % (_PRIME - 1) for i in range(4)]
-        group: exp.Expression = whole(salts[0])
-        for index, (name, key) in enumerate(zip(self.keys, self.plan.keys, strict=True)):
-            factor = whole(1 + salts[1] * (7919 * index + 1) % (_PRIME - 1))
-            term = _modulo(exp.Mul(this=self._number(column(name), key.expression.type), expression=factor))
-            group = exp.Add(this=group, expression=term)
-        unit = exp.Mul(this=self._number(column("u"), self.plan.unit.type), expression=whole(salts[2]))
-        told = _modulo(exp.Mul(this=_modulo(exp.Paren(this=group)), expression=_modulo(unit)))
-        by = [told, *map(column, self.keys)]
-        return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
-
-    def _number(self, told: exp.Expression, kind: str) -> exp.Expression:
-        """A number from 0 to P - 1 for a value, NULL for NULL: of text, from the first digits of its MD5."""
-        if kind == "integer":
-            return exp.Abs(this=_modulo(told))
-        text = exp.MD5(this=exp.Cast(this=told, to=exp.DataType.build("TEXT")))
-        digits = exp.Substring(this=text, start=whole(1), length=whole(7))
-        big = exp.DataType.build("BIGINT")
-        match self.dialect:
-            case "duckdb":
-                return exp.Cast(this=exp.DPipe(this=exp.Literal.string("0x"), expression=digits), to=big)
-            case "spark":
-                return exp.Cast(this=exp.Anonymous(this="CONV", expressions=[digits, whole(16), whole(10)]), to=big)
-        padded = exp.DPipe(this=exp.Literal.string("x"), expression=digits)
-        bits = exp.Cast(this=padded, to=exp.DataType.build("BIT(28)", dialect="postgres"))
-        return exp.Cast(this=bits, to=big)
-
     def _counted(self, measure: Measure) -> exp.Expression:
         match measure:
             case CountRows() | CountUnits():
@@ -225,42 +242,27 @@ class _Statement:
             case CountValues(value=value):
                 return exp.Count(this=column(self.values[value]))
             case Sum(of=of, power=power):
-                steps = self._quantised(of)
+                steps: exp.Expression = column(self.steps[of])
                 if power == 2:
-                    steps = exp.Mul(this=exp.Paren(this=steps), expression=exp.Paren(this=steps.copy()))
-                return self._sum(steps)
+                    steps = squared(steps, of.largest, self.dialect)
+                return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
         raise InternalError(f"There is no way to count {measure!r}.")
 
-    def _quantised(self, of: Quantised) -> exp.Expression:
-        value = column(self.values[of.value])
-        double = value if of.value.type == "real" else _double(value)
-        moved = exp.Paren(this=exp.Sub(this=double.copy(), expression=real(of.centre)))
-        rounded = exp.Floor(this=exp.Add(this=exp.Mul(this=moved, expression=real(of.inverse)), expression=real(0.5)))
-        return exp.Case(
-            ifs=[
-                exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
-                exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
-            ],
-            default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
-        )
-
-    def _sum(self, what: exp.Expression) -> exp.Expression:
-        """A sum that cannot overflow: of 128 bits, or of 38 digits."""
-        if self.dialect == "duckdb":
-            return exp.Sum(this=what)  # of whole numbers: HUGEINT
-        return exp.Sum(this=exp.Cast(this=what, to=exp.DataType.build("DECIMAL(38, 0)")))
+    def _total(self, measure: Measure, index: int) -> exp.Expression:
+        if self._is_one(measure):
+            return _count()
+        return summed(column(f"b{index}"), change(measure, self.plan.contribution), self.dialect, units=True)
 
     def _bounded(self, measure: Measure, index: int) -> exp.Expression:
         rows = self.plan.contribution.rows
         match measure:
-            case CountUnits():
-                return whole(1)
             case CountRows():
-                return _at_most(column("n"), rows)
+                return at_most(column("n"), rows)
             case CountValues():
-                return _at_most(column(f"s{index}"), rows)
-            case Sum():
-                return _scaled(column(f"s{index}"), column(f"n{index}"), rows, self.dialect)
+                return at_most(column(f"s{index}"), rows)
+            case Sum(of=of, power=power):
+                most = of.largest**power
+                return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:
@@ -269,50 +271,80 @@ class _Statement:
         present = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
         keys = [column(name) for name in self.keys]
         if not isinstance(self.plan.unit, Field):
-            pieces = _select([*keys, _named(_cell(cells, value), "cell")], "rows").where(present, copy=False)
+            pieces = _select([*keys, _named(self._cell(cells, value), "cell")], "rows").where(present, copy=False)
             weight: exp.Expression = exp.Mul(this=_count(), expression=whole(CELL_WEIGHT))
             steps = [(f"cells{index}", pieces)]
             last = f"cells{index}"
         else:
             # Rows without a value have a cell NULL, so that the groups of a unit are the ones chosen for its measures.
             filled = _named(exp.Count(this=value.copy()), "n")
-            pieces = _select([column("u"), *keys, _named(_cell(cells, value), "cell"), filled], "rows")
-            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], _cell(cells, value), copy=False)
+            pieces = _select([column("u"), *keys, _named(self._cell(cells, value), "cell"), filled], "rows")
+            pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], self._cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
-            columns.append(_named(exp.Window(this=exp.Sum(this=column("n")), partition_by=share), "total"))
-            if self.overlap():
+            total = exp.Cast(this=exp.Window(this=exp.Sum(this=column("n")), partition_by=share), to=type_of("integer"))
+            columns.append(_named(total, "total"))
+            if self.plan.choosing:
                 columns.append(
-                    _named(exp.Window(this=exp.DenseRank(), partition_by=[column("u")], order=self._order()), "place")
+                    _named(
+                        exp.Window(
+                            this=exp.DenseRank(),
+                            partition_by=[column("u")],
+                            order=order_of_groups(self.plan, self.keys, self.dialect),
+                        ),
+                        "place",
+                    )
                 )
             placed = _select(columns, f"cells{index}")
             rows = self.plan.contribution.rows
-            share_of = _scaled(
-                exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)), column("total"), rows, self.dialect
-            )
+            whole_weight = exp.Paren(this=exp.Mul(this=column("n"), expression=whole(CELL_WEIGHT)))
+            share_of = shrunk(whole_weight, column("total"), rows, CELL_WEIGHT, self.dialect)
             bounded = _select(
                 [*[key.copy() for key in keys], column("cell"), _named(share_of, "part")], f"placed{index}"
             ).where(exp.Not(this=exp.Is(this=column("cell"), expression=exp.Null())), copy=False)
-            if self.overlap():
-                bounded = bounded.where(
-                    exp.LTE(this=column("place"), expression=whole(self.plan.contribution.groups)), copy=False
-                )
+            bounded = self._first_groups(bounded)
             steps = [(f"cells{index}", pieces), (f"placed{index}", placed), (f"bounded{index}", bounded)]
-            weight = self._sum(column("part"))
+            weight = summed(column("part"), CELL_WEIGHT * rows, self.dialect, units=True)
             last = f"bounded{index}"
         grid = _select([*[key.copy() for key in keys], column("cell"), _named(weight, "weight")], last)
         grid = grid.group_by(*[key.copy() for key in keys], column("cell"), copy=False)
         steps.append((f"grid{index}", grid))
         return steps
 
+    def _cell(self, cells: Cells, value: exp.Expression) -> exp.Expression:
+        double = value.copy() if cells.value.type == "real" else _double(value.copy())
+        inverse = cells.number / (cells.high - cells.low)
+        place = steps_between(double.copy(), cells.low, inverse, guard=self.dialect == "postgres")
+        inside = exp.TryCast(this=exp.Floor(this=place), to=type_of("integer"))
+        return exp.Case(
+            ifs=[
+                exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
+                exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
+                exp.If(
+                    this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)
+                ),
+            ],
+            default=inside,
+        )
+
+    def _same(self, one: exp.Expression, other: exp.Expression) -> exp.Condition:
+        """Equal, where NULL equals NULL; for PostgreSQL as it can look it up."""
+        if self.dialect != "postgres":
+            return exp.NullSafeEQ(this=one, expression=other)
+        texts = [exp.Coalesce(this=_text(each), expressions=[exp.Literal.string("")]) for each in (one, other)]
+        missing = [exp.Paren(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in (one, other)]
+        return exp.and_(
+            exp.EQ(this=texts[0], expression=texts[1]), exp.EQ(this=missing[0], expression=missing[1]), copy=False
+        )
+
     def _part(
         self, number: int, source: str, numbers: Sequence[exp.Expression], cell: exp.Expression | None
     ) -> exp.Select:
-        empty = exp.Cast(this=exp.Null(), to=exp.DataType.build(_CELL_TYPE))
+        empty = exp.Cast(this=exp.Null(), to=type_of("integer"))
         keys = [column(name, source) for name in self.keys]
         select = _select([_named(whole(number), "part"), *keys, _named(cell or empty, "cell"), *numbers], source)
         if number and self.keys and not self.plan.public:
-            same = [exp.NullSafeEQ(this=column(name, source), expression=column(name, "totals")) for name in self.keys]
+            same = [self._same(column(name, source), column(name, "totals")) for name in self.keys]
             select = select.join(exp.Table(this=identifier("totals")), on=exp.and_(*same, copy=False), copy=False)
         return select
 
@@ -321,8 +353,8 @@ class _Statement:
             case Scan(table=table, alias=alias, numbered=False):
                 return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
             case Scan(table=table, alias=alias):
-                number = _named(exp.Window(this=exp.RowNumber()), UNIT)
-                return _select([exp.Star(), number], table).subquery(identifier(alias), copy=False)
+                numbers = _named(row_number(self.dialect), UNIT)
+                return _select([exp.Star(), numbers], table).subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
@@ -365,7 +397,10 @@ class _Statement:
                 return exp.Min(this=told)
             case UnitFunction.GREATEST:
                 return exp.Max(this=told)
-        total = _double(self._sum(told)) if value.argument.type == "integer" else exp.Sum(this=told)
+        if value.argument.type == "integer":
+            total = exact_double(summed(told, None, self.dialect), self.dialect)
+        else:
+            total = summed_in_order(told, self.dialect)
         if value.function is UnitFunction.SUM:
             return total
         return exp.Div(
@@ -374,43 +409,6 @@ class _Statement:
             typed=False,
             safe=False,
         )
-
-
-def _modulo(told: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(_PRIME)))
-
-
-def _scaled(total: exp.Expression, count: exp.Expression, rows: int, dialect: Dialect) -> exp.Expression:
-    """total * rows / count, rounded towards 0, where there are more than so many rows."""
-    wide = exp.DataType.build("HUGEINT" if dialect == "duckdb" else "DECIMAL(38, 0)", dialect=dialect)
-    size = exp.Mul(this=exp.Abs(this=exp.Cast(this=total.copy(), to=wide)), expression=whole(rows))
-    least = exp.IntDiv(this=exp.Paren(this=size), expression=count.copy())
-    sign = exp.Case(ifs=[exp.If(this=exp.LT(this=total.copy(), expression=whole(0)), true=whole(-1))], default=whole(1))
-    shrunk = exp.Mul(this=exp.Paren(this=least), expression=sign)
-    return exp.Case(
-        ifs=[exp.If(this=exp.GT(this=count.copy(), expression=whole(rows)), true=shrunk)], default=total.copy()
-    )
-
-
-def _cell(cells: Cells, value: exp.Expression) -> exp.Expression:
-    double = value.copy() if cells.value.type == "real" else _double(value.copy())
-    inverse = cells.number / (cells.high - cells.low)
-    place = exp.Mul(
-        this=exp.Paren(this=exp.Sub(this=double.copy(), expression=real(cells.low))), expression=real(inverse)
-    )
-    inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
-    return exp.Case(
-        ifs=[
-            exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
-            exp.If(this=exp.LTE(this=double.copy(), expression=real(cells.low)), true=whole(0)),
-            exp.If(this=exp.GTE(this=place.copy(), expression=real(cells.number - 1)), true=whole(cells.number - 1)),
-        ],
-        default=inside,
-    )
-
-
-def _at_most(told: exp.Expression, most: int) -> exp.Expression:
-    return exp.Case(ifs=[exp.If(this=exp.GT(this=told, expression=whole(most)), true=whole(most))], default=told.copy())
 
 
 def _among(told: exp.Expression, keys: tuple[Key, ...]) -> exp.Expression:
@@ -435,4 +433,8 @@ def _count() -> exp.Expression:
 
 
 def _double(told: exp.Expression) -> exp.Expression:
-    return exp.Cast(this=told, to=exp.DataType.build("DOUBLE"))
+    return exp.Cast(this=told, to=type_of("real"))
+
+
+def _text(told: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=told.copy(), to=type_of("text"))

@@ -1,9 +1,9 @@
 """Expressions of one row, in a language of our own: whatever is not one of these never reaches an engine.
 
 Every operation is total: on any row it gives a value or NULL, and never an error, for an error would tell of the row
-that caused it. Numbers are computed as doubles; where an operation leaves their range (beyond 1e150 in size, closer
-to 0 than 1e-150, or a division by 0) the result is NULL. Not-a-number counts as NULL where it is counted, summed or
-ranked, and is larger than any number where it is compared.
+that caused it. Numbers are computed as doubles. A number that is computed with is NULL if it is not-a-number or beyond
+1e150 in size, or closer to 0 than 1e-150, wherever the result might not be a double; and so is what is divided by 0.
+Not-a-number counts as NULL where it is counted, summed or ranked, and is larger than any number where it is compared.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def range_of(expression: Expression) -> Range | None:
 def _range_of_operation(operation: Operation, arguments: tuple[Expression, ...]) -> Range | None:
     match operation:
         case Operation.LEAST | Operation.GREATEST:
-            return _range_of_extreme(operation, [range_of(each) for each in arguments], arguments)
+            return _range_of_extreme(operation, arguments)
         case Operation.CASE:
             return _hull([*arguments[1::2], arguments[-1]])
         case Operation.COALESCE | Operation.NULL_IF:
@@ -177,18 +177,23 @@ def _range_of_arithmetic(operation: Operation, ranges: list[Range], arguments: t
     return None
 
 
-def _range_of_extreme(
-    operation: Operation, known: list[Range | None], arguments: tuple[Expression, ...]
-) -> Range | None:
+def _range_of_extreme(operation: Operation, arguments: tuple[Expression, ...]) -> Range | None:
     """Of CLAMP, which is GREATEST(LEAST(x, high), low): one bound may come from each."""
-    if operation is Operation.GREATEST and len(arguments) == 2 and isinstance(arguments[0], Apply):
-        inner = arguments[0]
-        low, bounds = known[1], [range_of(each) for each in inner.arguments]
-        if inner.operation is Operation.LEAST and len(bounds) == 2 and bounds[1] is not None and low is not None:
-            own = bounds[0]
-            top = bounds[1][1] if own is None else min(own[1], bounds[1][1])
-            bottom = low[0] if own is None else max(own[0], low[0])
-            return (bottom, top) if bottom <= top else low
+    inner = arguments[0]
+    if (
+        operation is Operation.GREATEST
+        and len(arguments) == 2
+        and isinstance(inner, Apply)
+        and inner.operation is Operation.LEAST
+        and len(inner.arguments) == 2
+    ):
+        own, highest, lowest = (range_of(each) for each in (*inner.arguments, arguments[1]))
+        if highest is not None and lowest is not None:
+            top = highest[1] if own is None else min(own[1], highest[1])
+            bottom = lowest[0] if own is None else max(own[0], lowest[0])
+            return (bottom, top) if bottom <= top else lowest
+        return None
+    known = [range_of(each) for each in arguments]
     ranges = [each for each in known if each is not None]
     if len(ranges) < len(known):
         return None

@@ -82,6 +82,18 @@ class Plan:
             return self.contribution.groups
         return min(self.contribution.groups, math.prod(len(key.public or ()) for key in self.keys))
 
+    @property
+    def choosing(self) -> bool:
+        """Whether a unit may be in more groups than it counts in."""
+        if not self.keys or not isinstance(self.unit, Field):
+            return False
+        return not self.public or math.prod(len(key.public or ()) for key in self.keys) > self.contribution.groups
+
+    @property
+    def placed(self) -> bool:
+        """Whether an engine tells public keys by their places in their lists, from which it chooses a unit's groups."""
+        return self.choosing and self.public
+
     def public_groups(self) -> Iterator[tuple[Key, ...]]:
         """All groups, where they are public, in the order in which they were declared."""
         return itertools.product(*(key.public or () for key in self.keys))
