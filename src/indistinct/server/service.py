@@ -60,6 +60,8 @@ class Service:
     tokens: TokenBook
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(init=False)
+    telling: Workers = field(init=False)
+    """For what reads no data and waits for no disk: as many threads as that would only take turns."""
     explorer: Workers = field(init=False)
     """For what everybody may ask: strangers keep one thread busy, and nobody else waiting."""
     verifying: Lock = field(init=False, default_factory=Lock)
@@ -69,6 +71,7 @@ class Service:
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.limits)
+        self.telling = Workers(replace(self.limits, workers=min(self.limits.workers, 2)))
         self.explorer = Workers(replace(self.limits, workers=1, waiting=8))
         self.rates = Rates(self.limits.rate)
 
@@ -160,6 +163,7 @@ def make_app(service: Service) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await asyncio.to_thread(service.workers.close)
+        await asyncio.to_thread(service.telling.close)
         await asyncio.to_thread(service.explorer.close)
 
     def route(path: str, method: str, give: Callable[[Request], Awaitable[Response]]) -> Route:
@@ -217,7 +221,8 @@ async def _told(service: Service, request: Request, roles: tuple[str, ...], work
     body = await _body(service, request) if request.method == "POST" and request.url.path != "/v1/verify" else None
     call = _Call(service, token, request, body)
     if not timed:
-        return _json(await service.workers.run(lambda: work(call)))
+        workers = service.workers if work is _verify else service.telling
+        return _json(await workers.run(lambda: work(call)))
     try:
         told = await service.workers.run(lambda: work(call))
     except Exception as error:
