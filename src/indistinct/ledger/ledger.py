@@ -205,7 +205,7 @@ class Ledger:
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
-            return standings_of(reader, self._group.shelf.refreshed(reader))
+            return standings_of(reader, self._group.shelf)
 
     def promise(self, budget: str) -> str:
         """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""

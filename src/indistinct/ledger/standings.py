@@ -44,9 +44,9 @@ class Trial:
     """None for what costs nothing."""
 
 
-def standings_of(reader: Reader, shelf: Shelf) -> list[Standing]:
+def standings_of(reader: Reader, known: Shelf) -> list[Standing]:
     """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
-    balances = reader.balances()
+    balances, shelf = reader.balances(), known.refreshed(reader)
     latest: dict[str, int] = {}
     for place in balances:
         latest[place.budget] = max(place.period, latest.get(place.budget, 0))
@@ -64,7 +64,7 @@ def standings_of(reader: Reader, shelf: Shelf) -> list[Standing]:
 
 def promised_by(reader: Reader, name: str) -> str:
     """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
-    found = [each for each in standings_of(reader, Shelf.read(reader)) if each.budget.name == name]
+    found = [each for each in standings_of(reader, Shelf()) if each.budget.name == name]
     if not found:
         raise InvalidParameter("a budget", name, "be one of the ledger's")
     budget, caps = found[0].budget, dict[str, dict[str, Fraction]]()

@@ -16,6 +16,8 @@ A unit that is added or removed leaves the pieces of all others as they are, wha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -44,13 +46,29 @@ from indistinct.queries.policy.terms import Key
 
 __all__ = ["statement_of"]
 
+_FEW_KEYS = 1000
+_NONE = Scan("", "")
+
 
 def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
     """The statement. Groups with fewer units than `least_units` do not leave the engine, where groups are private.
 
     Columns: part (0 for totals, i for the cells of the i-th column with quantiles), keys, cell, units, measures.
     """
-    return _Statement(plan, dialect, least_units).text()
+    rows = _Statement(plan, dialect, least_units).rows()
+    if plan.choosing or sum(len(key.public or ()) for key in plan.keys) > _FEW_KEYS:
+        return f"WITH {rows}, {_after_rows.__wrapped__(plan, dialect, least_units)}"
+    form = replace(plan, relation=_NONE, where=None, outputs=(), having=None, order=(), limit=None, offset=0)
+    return f"WITH {rows}, {_after_rows(form, dialect, least_units)}"
+
+
+@lru_cache(maxsize=128)
+def _after_rows(form: Plan, dialect: Dialect, least_units: int) -> str:
+    """All that does not depend on which rows are read, which is the same for many questions and takes longest.
+
+    Where groups are chosen it does depend on them, by the salt of the order.
+    """
+    return _Statement(form, dialect, least_units).after_rows().removeprefix("WITH ")
 
 
 class _Statement:
@@ -64,8 +82,13 @@ class _Statement:
         self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
         self.source = "steps" if self.steps else "rows"
 
-    def text(self) -> str:
-        steps = [("rows", self._rows()), *self._quantised(), *self._steps()]
+    def rows(self) -> str:
+        """The first step, by which questions differ."""
+        return self._said(exp.CTE(this=self._rows(), alias=exp.TableAlias(this=identifier("rows"))))
+
+    def after_rows(self) -> str:
+        """All other steps, and what is made of them."""
+        steps = [*self._quantised(), *self._steps()]
         parts = [
             self._part(0, "totals", [column("units"), *(column(f"m{i}") for i in range(len(self.plan.measures)))], None)
         ]
@@ -78,10 +101,13 @@ class _Statement:
             query = exp.Union(this=query, expression=part, distinct=False)
         for name, select in steps:
             query = query.with_(identifier(name), as_=select, copy=False)
+        return self._said(query)
+
+    def _said(self, told: exp.Query | exp.CTE) -> str:
         if self.dialect == "postgres":
-            for each in query.find_all(exp.Identifier):
+            for each in told.find_all(exp.Identifier):
                 each.set("this", shortened(each.name))
-        return query.sql(dialect=self.dialect, copy=False)
+        return told.sql(dialect=self.dialect, copy=False)
 
     def _values(self) -> dict[Expression, str]:
         values: dict[Expression, str] = {}
