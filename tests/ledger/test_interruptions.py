@@ -205,6 +205,7 @@ def test_a_second_interruption_while_the_first_is_dealt_with_strands_nobody(
     tell(f"a second interruption after {first!r} at {came:,} lines on {address[:10]}...: nobody left")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # a victim's, on its way out
 def test_callers_who_are_interrupted_again_and_again_strand_nobody(new_address: NewAddress) -> None:
     """As many interruptions as there may be, at any moment, as the interpreter itself delivers them."""
     address = new_address()
@@ -236,6 +237,7 @@ def test_callers_who_are_interrupted_again_and_again_strand_nobody(new_address: 
             time.sleep(chance.uniform(0, 0.002))
         callers.threads += victims
         callers.check(ledger, at)
+        assert len(callers.ended) == 3
         ended |= callers.ended
         ledger = usable(ledger, address)
     ledger.close()
