@@ -148,7 +148,6 @@ ODD_TYPES = {
     "single": ("CAST(0.1 AS FLOAT)", "real", 0.10000000149011612),
     "exact": ("CAST(0.1 AS DECIMAL(38, 18))", "real", 0.1),
     "folded": ("'A' COLLATE UTF8_LCASE", "text", "A"),
-    "broken": ("CAST(X'ff41' AS STRING)", "text", None),
     "yes": ("TRUE", "boolean", True),
     "day": ("DATE'-0044-03-15'", "date", None),
     "local": ("TIMESTAMP'2020-02-29 23:30:00-05:00'", "timestamp", "2020-03-01T04:30:00"),
@@ -168,6 +167,16 @@ def test_every_type_is_presented_or_left_out(spark: Any) -> None:
         assert engine.run("SELECT COUNT(*) FROM `od``d` WHERE folded = 'a'", seconds=60) == [(0,)]
     told = [each.isoformat() if hasattr(each, "isoformat") else each for each in found]
     assert told == [value for _, _, value in ODD_TYPES.values()]
+
+
+def test_bytes_that_are_no_text_are_no_key(spark: Any) -> None:
+    broken = spark.sql("SELECT id, IF(id < 9, CAST(X'ff41' AS STRING), 'a') AS t FROM range(12)")
+    columns = {"id": indistinct.queries.Column(type="integer"), "t": indistinct.queries.Column(type="text")}
+    table = indistinct.queries.PrivateTable(name="broken", unit="id", columns=columns)
+    rules = indistinct.queries.Policy(tables=(table,), budget=indistinct.queries.Budget(epsilon=1))
+    plan = plan_question(read_statement("SELECT t, COUNT(*) FROM broken WHERE LENGTH(t) < 9 GROUP BY t"), rules)
+    with closing(SparkEngine({"broken": broken})) as engine:
+        assert exact(engine, plan)[0] == {("a",): 3, (None,): 9}
 
 
 def test_a_question_that_takes_too_long_is_stopped_and_charged(spark: Any, tmp_path: Path) -> None:

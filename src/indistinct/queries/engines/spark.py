@@ -195,8 +195,9 @@ def _presented(field: Any) -> tuple[ColumnType, str] | None:
         case "float" | "double" | "decimal":
             return "real", f"CAST({name} AS DOUBLE)"
         case "string" | "varchar" | "char":
-            # Of a collation, its letters count; of bytes that are no text, nothing.
-            return "text", f"try_validate_utf8(COLLATE(CAST({name} AS STRING), 'UTF8_BINARY'))"
+            if field.dataType.simpleString() == "string":
+                return "text", name
+            return "text", f"COLLATE(CAST({name} AS STRING), 'UTF8_BINARY')"  # of a collation or a length
         case "boolean":
             return "boolean", name
         case "date":

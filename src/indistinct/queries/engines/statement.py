@@ -159,6 +159,8 @@ class _Statement:
         told = said(expression, self.dialect)
         if self.dialect == "postgres" and expression.type == "text":
             return exp.Collate(this=told, expression=identifier("C"))  # the order of bytes, as elsewhere
+        if self.dialect == "spark" and expression.type == "text" and not self.plan.placed:
+            return exp.Anonymous(this="TRY_VALIDATE_UTF8", expressions=[told])  # as the key may leave the engine
         return told
 
     def _quantised(self) -> list[tuple[str, exp.Select]]:
