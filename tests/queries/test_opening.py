@@ -85,6 +85,16 @@ def test_csv_rows_that_are_no_numbers_are_missing(tmp_path: Path) -> None:
         assert abs(total - 18) < 0.01
 
 
+def test_days_and_times_that_nobody_can_spell_are_missing() -> None:
+    table = arrow(
+        "SELECT * FROM (VALUES (1, DATE '0044-03-15 (BC)', TIMESTAMP 'infinity'), (2, DATE '294247-01-10', NULL),"
+        " (3, 'infinity', '12020-02-29'), (4, '9999-12-31', '9999-12-31 23:59:59.999999')) t(u, d, moment)"
+    )
+    engine = DuckDBEngine({"days": table})
+    assert engine.run("SELECT COUNT(d), COUNT(moment) FROM days", seconds=60) == [(1, 1)]
+    engine.close()
+
+
 def arrow(query: str) -> Any:
     relation = duckdb.sql(query)
     assert relation is not None

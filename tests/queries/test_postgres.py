@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 import indistinct
+from indistinct.cli import main
 from indistinct.errors import AnswerFailed, InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Ledger
 from indistinct.queries import PrivateDatabase
@@ -114,6 +115,12 @@ def test_policy_files_name_addresses(address: str, tmp_path: Path) -> None:
     with indistinct.open(policy=rules, ledger=tmp_path / "p.ledger") as shop:
         answer = shop.sql("SELECT zone, SUM(amount) FROM sales JOIN regions USING (region) GROUP BY zone")
         assert [row[0] for row in answer.rows] == ["north", "south"]
+
+
+def test_the_command_line_takes_an_address(address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--unit", "user_id", "--epsilon", "1", "--delta", "1e-6", "--ledger", str(tmp_path / "c.ledger")]
+    assert main(["query", f"{address}#sales", COUNT, *given]) == 0
+    assert "count(*)" in capsys.readouterr().out
 
 
 ODD_TYPES = {
@@ -468,7 +475,8 @@ def test_addresses_that_are_refused(address: str, tmp_path: Path) -> None:
     for wrong, said in (
         (latin, "UTF8"),
         ("postgresql://ann:secret@127.0.0.1:1/x", "reached"),
-        ("postgresql:///x?nonsense=1", "reached"),
+        ("postgresql:///x?nonsense=1", "understands"),
+        ("postgresql://ann:secret@[::1/x", "understands"),
         ("mysql://db/x", "postgresql://"),
     ):
         with pytest.raises(InvalidParameter, match=said) as refused:

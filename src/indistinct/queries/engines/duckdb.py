@@ -195,9 +195,18 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds
 
 
 def _presented(column: str, kind: ColumnType) -> str:
-    """A column as a type of the policy, NULL where it has no such value; times with a zone are brought to UTC."""
-    told = f"TRY_CAST({_name(column)} AS TIMESTAMPTZ)" if kind == "timestamp" else _name(column)
-    return f"TRY_CAST({told} AS {_SQL_TYPES[kind]})"
+    """A column as a type of the policy, NULL where it has no such value; times with a zone are brought to UTC.
+
+    Days and times are those of the years 1 to 9999: of others Python knows nothing, nor do engines spell them alike.
+    """
+    if kind == "date":
+        told = f"TRY_CAST({_name(column)} AS DATE)"
+        return f"CASE WHEN {told} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {told} END"
+    if kind == "timestamp":
+        told = f"TRY_CAST(TRY_CAST({_name(column)} AS TIMESTAMPTZ) AS TIMESTAMP)"
+        within = f"{told} >= TIMESTAMP '0001-01-01' AND {told} < TIMESTAMP '10000-01-01'"
+        return f"CASE WHEN {within} THEN {told} END"
+    return f"TRY_CAST({_name(column)} AS {_SQL_TYPES[kind]})"
 
 
 def _kind(told: str) -> ColumnType | None:

@@ -149,6 +149,11 @@ class PostgresEngine:
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
         try:
             given = conninfo_to_dict(self._address)
+        except psycopg.Error:  # which may quote all of it
+            raise InvalidParameter(
+                "source", _told(self._address), "be an address that PostgreSQL understands"
+            ) from None
+        try:
             options: dict[str, Any] = {
                 "connect_timeout": 10,
                 "keepalives_idle": 30,
