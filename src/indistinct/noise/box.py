@@ -1,8 +1,9 @@
 r"""Noise on a vector whose every coordinate may change at once: exact, and one draw for all of them.
 
-For whole widths w_1, ..., w_d let L(z) = max_j ceil(|z_j| / w_j), the least m for which z is in the box of all |z_j| <=
-m w_j. The law in proportion to q^L(z), q = e^(-1/scale), is the K-norm mechanism of the box (Hardt and Talwar 2010), on
-whole numbers: where each coordinate moves by w_j at most, L moves by 1 at most, and the law by the factor 1 / q.
+For whole widths w_1, ..., w_d let L(z) = max_j ceil(abs(z_j) / w_j), the least m for which z is in the box of all
+abs(z_j) <= m w_j. The law in proportion to q^L(z), q = e^(-1/scale), is the K-norm mechanism of the box (Hardt and
+Talwar 2010), on whole numbers: where each coordinate moves by w_j at most, L moves by 1 at most, and the law by the
+factor 1 / q.
 
 As q^l = (1 - q) sum_{m >= l} q^m, it is a mixture: draw m with weight q^m N(m), N(m) = prod_j (2 w_j m + 1), then every
 coordinate uniformly from -m w_j, ..., m w_j. With N(m) = sum_k c_k C(m, k), whose c_k are whole numbers and not
