@@ -25,7 +25,7 @@ from indistinct.composition.parts import Contributions
 from indistinct.composition.refined import RefinedDirection
 from indistinct.composition.residues import ResidueComposition
 from indistinct.numbers import Bracket, Epsilon
-from indistinct.numbers.balls import ball, bracket_of, precision
+from indistinct.numbers.balls import arb, ball, bracket_of, precision
 from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["directions_of"]
@@ -92,7 +92,16 @@ def _direction(
     decays = contributions.responses.count > _FEW or (bool(laws) and not only_narrow)
     is_quick = (decays or contributions.gaussian) and not isinstance(evaluator, Alone | ResidueComposition)
     quick = whole if is_quick and not contributions.curves else None
-    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, quick)
+    at_zero = partial(_at_zero, everything) if all(isinstance(law, ClosedForm) for law, _ in everything) else None
+    if contributions.curves:
+        at_zero = None
+    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, quick, at_zero)
+
+
+def _at_zero(laws: list[tuple[LossLaw, int]]) -> arb:
+    """No more than the sum of the parts' own deltas at epsilon 0: total variation adds up."""
+    own = [(law.delta_of_one(Fraction(0)), times) for law, times in laws if isinstance(law, ClosedForm)]
+    return sum((times * delta for delta, times in own), ball(0))
 
 
 def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:

@@ -298,3 +298,16 @@ class _Logistic:
 
     def sf(self, x: Any) -> Any:
         return 1 / (1 + np.exp(np.minimum(x - self.at, 700)))
+
+
+def test_noise_without_end_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the parts' own deltas at 0 add up to no more than is asked, no transform is evaluated."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a transform was evaluated")
+
+    monkeypatch.setattr(SubsampledLoss, "log_ratio", refused)
+    steps = compose({sampled(10**9, "0.004"): 10_000})
+    assert steps.epsilon("1e-6") == Bracket(0.0, 0.0)
+    with pytest.raises(AssertionError, match="evaluated"):
+        steps.epsilon("1e-12")
