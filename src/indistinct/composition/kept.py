@@ -52,7 +52,7 @@ class Kept:
 
         >>> from indistinct import Laplace
         >>> float(kept_by(Laplace(scale=1)).at_order(Fraction(2)).epsilon)
-        0.61881...
+        0.61912...
         """
         tilt = float_above(order - 1)
         if isinstance(self._loss, PrivacyLoss):
