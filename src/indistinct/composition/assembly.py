@@ -3,68 +3,59 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 from indistinct.composition.alone import Alone, ClosedForm
-from indistinct.composition.careful import CarefulDirection
 from indistinct.composition.contour import LITTLE_WORK, MOST_WORK, ContourComposition
 from indistinct.composition.curved import CurvedComposition
 from indistinct.composition.direction import Direction, Steering
 from indistinct.composition.disclosure import Disclosure
 from indistinct.composition.enumerated import EnumeratedComposition
 from indistinct.composition.evaluators import Evaluator, evaluator_of
+from indistinct.composition.folding.assembly import folded_directions, known_evaluator
+from indistinct.composition.folding.direction import FoldedDirection
 from indistinct.composition.gauss import GaussianComposition
 from indistinct.composition.losses.curves import BoundedRangeCurve
-from indistinct.composition.losses.enclosed import EnclosedLoss
+from indistinct.composition.losses.enclosed import FINENESS
 from indistinct.composition.losses.gaussian import GaussianLoss
 from indistinct.composition.losses.law import ExactlyBounded, LossLaw, largest_of
 from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.parts import Contributions
 from indistinct.composition.refined import RefinedDirection
+from indistinct.composition.residues import ResidueComposition
 from indistinct.numbers import Bracket, Epsilon
-from indistinct.numbers.balls import ball, bracket_of, precision
+from indistinct.numbers.balls import arb, ball, bracket_of, precision
 from indistinct.numbers.logarithm import ball_of
 
 __all__ = ["directions_of"]
 
 _BITS = 192
 _FEW_USES = 64
+_FEW_OUTCOMES = 1 << 13
+"""So many are enumerated one by one at every question."""
 _FEW = 200
 """So many responses have a transform that decays well."""
 _INFINITE = Bracket(math.inf, math.inf)
 
 
-AnyDirection = Direction | RefinedDirection | CarefulDirection
+AnyDirection = Direction | RefinedDirection | FoldedDirection
 
 
 def directions_of(contributions: Contributions) -> tuple[AnyDirection, ...]:
     """One direction, or two where the neighbouring databases make a difference."""
+    quick = partial(_direction, contributions, only_narrow=True)
+    folded = folded_directions(contributions, quick, partial(_refined, contributions))
+    if folded is not None:
+        return folded
     if contributions.enclosed:
         return _refined(contributions)
-    if (otherwise := _without_decay(contributions)) is None:
-        return tuple(_direction(contributions, laws) for laws in contributions.directions)
-    quick = (_direction(contributions, laws, only_narrow=True) for laws in contributions.directions)
-    return tuple(CarefulDirection(first, second) for first, second in zip(quick, _refined(otherwise), strict=False))
+    return tuple(_direction(contributions, laws) for laws in contributions.directions)
 
 
 def _refined(contributions: Contributions) -> tuple[RefinedDirection, ...]:
-    return tuple(RefinedDirection(partial(_enclosed, contributions, which=which)) for which in range(2))
-
-
-def _without_decay(contributions: Contributions) -> Contributions | None:
-    """The same with all losses enclosed, where so few of them are used that their transforms hardly decay."""
-    uses = contributions.responses.count + sum(times for _, times in contributions.losses)
-    if contributions.gaussian or contributions.curves or not contributions.losses or not 1 < uses <= _FEW_USES:
-        return None
-    enclosed = []
-    for loss, times in contributions.losses:
-        found = loss.enclosed() if loss.enclosed else None
-        if not isinstance(found, EnclosedLoss):
-            return None
-        enclosed.append((found, times))
-    return replace(contributions, losses=(), enclosed=tuple(enclosed))
+    levels = 1 if contributions.curves else len(FINENESS)
+    return tuple(RefinedDirection(partial(_enclosed, contributions, which=which), levels) for which in range(2))
 
 
 def _enclosed(contributions: Contributions, level: int, which: int) -> tuple[Direction, Direction]:
@@ -82,7 +73,8 @@ def _direction(
     steering = Steering(whole.cumulants, whole.steepest)
     evaluator: Evaluator
     if contributions.curves:
-        evaluator = curved = CurvedComposition(everything, contributions.curves, _limits(contributions, laws))
+        lower = known_evaluator(contributions, laws)
+        evaluator = curved = CurvedComposition(everything, contributions.curves, _limits(contributions, laws), lower)
         steering = Steering(curved.cumulants, whole.steepest if everything else math.inf)
     elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
         evaluator = Alone(everything[0][0])
@@ -93,16 +85,26 @@ def _direction(
             contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
         else:
             contour = whole  # so that a curve finds what was laid out for a point
-        evaluator = EnumeratedComposition.of(everything) or contour
+        residues = None if contributions.gaussian else ResidueComposition.of(laws, contributions.responses)
+        evaluator = EnumeratedComposition.of(everything, _FEW_OUTCOMES) or residues or contour
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)
     else:
         evaluator = evaluator_of(contributions.responses)
     disclosure = Disclosure([*contributions.disclosures, *own])
     decays = contributions.responses.count > _FEW or (bool(laws) and not only_narrow)
-    is_quick = (decays or contributions.gaussian) and not isinstance(evaluator, Alone)
+    is_quick = (decays or contributions.gaussian) and not isinstance(evaluator, Alone | ResidueComposition)
     quick = whole if is_quick and not contributions.curves else None
-    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, quick)
+    at_zero = partial(_at_zero, everything) if all(isinstance(law, ClosedForm) for law, _ in everything) else None
+    if contributions.curves:
+        at_zero = None
+    return Direction(disclosure, evaluator, _largest(contributions, laws), steering, quick, at_zero)
+
+
+def _at_zero(laws: list[tuple[LossLaw, int]]) -> arb:
+    """No more than the sum of the parts' own deltas at epsilon 0: total variation adds up."""
+    own = [(law.delta_of_one(Fraction(0)), times) for law, times in laws if isinstance(law, ClosedForm)]
+    return sum((times * delta for delta, times in own), ball(0))
 
 
 def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:

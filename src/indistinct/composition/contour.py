@@ -51,7 +51,7 @@ GAPS = (1e-8, 1e-6, 1e-4, 1e-2)
 """The relative widths aimed at, the next where one takes too much work, which grows as its inverse root."""
 
 MOST_WORK = 20_000_000
-LITTLE_WORK = 3_000_000
+LITTLE_WORK = 400_000
 """How many terms are evaluated in all, and how many before another method is worth asking."""
 
 _FINEST_WORK = 64_000
@@ -236,7 +236,8 @@ class ContourComposition:
 
     def _laid_out(self, epsilon: float, gap: float) -> Sheet:
         """The sheet for an epsilon: tilt, smoothing, period, nodes."""
-        tilt = self._tilt_at(epsilon, kernel=True)
+        # Not at the very end of the strip, beyond which the bounds of what is folded in are looked for.
+        tilt = min(self._tilt_at(epsilon, kernel=True), min(self.steepest, _LARGEST_TILT) / (1 + 2e-3))
         smoothing = math.sqrt(gap / (tilt * (tilt + 1)))
         if self._lattice is not None or self._smoothness >= smoothing**2:
             smoothing = 0.0

@@ -93,12 +93,15 @@ class Direction:
         largest: Bracket,
         steering: Steering,
         contour: ContourComposition | None,
+        at_zero: Callable[[], arb] | None = None,
     ) -> None:
+        """`at_zero`, if given, bounds delta(0) at little cost."""
         self.disclosure = disclosure
         self.evaluator = evaluator
         self.largest = largest
         self.steering = steering
         self._contour = contour
+        self._at_zero = at_zero
 
     def is_certainly_within(self, epsilon: float, delta: Fraction) -> bool:
         """Whether a cheap bound shows already that delta is enough at an epsilon."""
@@ -157,6 +160,8 @@ class Direction:
         except InternalError:  # closer than any precision in use tells
             return Bracket(0.0, self.largest.upper)
         with precision(_BITS):
+            if self._at_zero is not None and self._at_zero() <= beyond:
+                return Bracket(0.0, 0.0)
             return self._crossing(beyond)
 
     def _crossing(self, beyond: arb) -> Bracket:

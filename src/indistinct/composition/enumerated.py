@@ -47,7 +47,9 @@ class EnumeratedComposition:
         self._margin = 4 * (uses + 2) * UNIT * float(np.max(np.abs(losses), initial=0.0))
 
     @classmethod
-    def of(cls, laws: Iterable[tuple[LossLaw, int]]) -> EnumeratedComposition | None:
+    def of(
+        cls, laws: Iterable[tuple[LossLaw, int]], outcomes_at_most: int = _MOST_OUTCOMES
+    ) -> EnumeratedComposition | None:
         """Where all losses have few values and few uses; otherwise None."""
         parts: list[tuple[Atoms, int]] = []
         outcomes, uses = 1, 0
@@ -63,7 +65,7 @@ class EnumeratedComposition:
                     return None
                 outcomes *= math.comb(count + atoms[0].size - 1, count)
                 parts.append((atoms, count))
-                if outcomes > _MOST_OUTCOMES:
+                if outcomes > outcomes_at_most:
                     return None
         losses, logs = np.zeros(1), np.zeros(1)
         for atoms, count in parts:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from indistinct.composition.assembly import AnyDirection, directions_of
 from indistinct.composition.disclosure import Disclosure
+from indistinct.composition.folding.direction import FoldedDirection
 from indistinct.composition.parts import Contributions, Thing, contributions_of
 from indistinct.numbers import Bracket
 
@@ -43,7 +44,7 @@ class Explanation:
     epsilon: Bracket
     delta: Bracket
     aimed_at: float
-    """The relative width that is aimed at: 1e-6, or 1e-4 where a part is enclosed on a grid."""
+    """The relative width that is aimed at: 1e-6, or 1e-4 where a part or the whole is enclosed on a grid."""
 
     @property
     def width(self) -> float:
@@ -112,11 +113,12 @@ def explanation_of(
     losses = [side.steering.cumulants(tilt)[1] for side in chosen]
     hidden = [_logarithm(side.disclosure) for side in chosen]
     rows = [
-        PartShare(repr(thing), times, _share(loss, losses), _share(part, hidden), _method(single))
+        PartShare(repr(thing), times, _share(loss, losses), _share(part, hidden), _method(single, directions[which]))
         for (thing, times), loss, part, single in zip(parts, losses, hidden, own, strict=True)
     ]
     rows.sort(key=lambda row: -row.loss_share)
-    aim = _ON_A_GRID if any(single.enclosed for single in own) else _ANALYTIC
+    on_grids = any(single.enclosed for single in own) or isinstance(directions[which], FoldedDirection)
+    aim = _ON_A_GRID if on_grids else _ANALYTIC
     return Explanation(tuple(rows), epsilon, delta, aim)
 
 
@@ -134,8 +136,10 @@ def _logarithm(disclosure: Disclosure) -> float:
     )
 
 
-def _method(single: Contributions) -> str:
+def _method(single: Contributions, whole: AnyDirection) -> str:
     """How a part takes part in the computation."""
+    if isinstance(whole, FoldedDirection) and not whole.at_once:
+        return "outcome by outcome"
     if single.enclosed:
         return "enclosed on a grid"
     if single.curves:

@@ -25,8 +25,10 @@ class RefinedDirection:
     so the best of all that were tried are kept.
     """
 
-    def __init__(self, at: Callable[[int], tuple[Direction, Direction]]) -> None:
+    def __init__(self, at: Callable[[int], tuple[Direction, Direction]], levels: int = len(FINENESS)) -> None:
+        """With so many levels: one is enough where something else keeps the bracket wide."""
         self._at = at
+        self._levels = levels
         self._tried: dict[int, tuple[Direction, Direction]] = {}
 
     @cached_property
@@ -61,7 +63,7 @@ class RefinedDirection:
     def deltas(self, epsilons: Floats) -> list[Bracket]:
         """The brackets at many rising epsilons, made finer until all are as narrow as asked."""
         best = [Bracket(0.0, 1.0)] * epsilons.size
-        for level in range(len(FINENESS)):
+        for level in range(self._levels):
             upper, lower = (direction.deltas(epsilons) for direction in self._level(level))
             best = [
                 Bracket(max(old.lower, min(under.lower, over.upper)), min(old.upper, over.upper))
@@ -81,11 +83,11 @@ class RefinedDirection:
             upper, lower = (answer(direction) for direction in self._level(level))
             best = Bracket(max(best.lower, min(lower.lower, upper.upper)), min(best.upper, upper.upper))
             before, width = width, best.relative_width
-            if width <= _GAP or level + 1 == len(FINENESS) or not width < before / 1.5:
+            if width <= _GAP or level + 1 == self._levels or not width < before / 1.5:
                 return best
             # Four times as fine is sixteen times as narrow, unless something else is in the way.
             expected, level = width / 16, level + 1
-            while expected > _GAP and level + 1 < len(FINENESS):
+            while expected > _GAP and level + 1 < self._levels:
                 expected, level = expected / 16, level + 1
 
     def _level(self, level: int) -> tuple[Direction, Direction]:

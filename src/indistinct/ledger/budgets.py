@@ -258,7 +258,7 @@ def _costs(rule: LedgerRule, asked: Guarantees) -> Iterator[Units]:
         raise refusals[0]
 
 
-def encode_slot(slot: Promise) -> str:
+def encode_slot(slot: object) -> str:
     """The account of a plan's slots of one kind."""
     return canonical(encode_guarantee(slot))
 

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from indistinct.composition import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, compose
+from indistinct.composition import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from indistinct.composition.guarantees import Promise
-from indistinct.composition.losses.curves import BoundedRangeCurve
-from indistinct.composition.losses.enclosed import EnclosedLoss
-from indistinct.composition.losses.law import PrivacyLoss
-from indistinct.composition.parts import Mechanism, loss_of
+from indistinct.composition.kept import kept_by
+from indistinct.composition.parts import Mechanism
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms import DiscreteGaussian, Geometric, Laplace, RandomizedResponse, Staircase
 from indistinct.numbers import Epsilon, NaturalLog, read_number
 
 __all__ = [
@@ -83,6 +80,7 @@ Asked = Guarantees | Amounts
 def read_cost(cost: object) -> Asked:
     """What a charge asks for, from a guarantee, a mechanism, a mapping from currencies to amounts, or a number.
 
+    >>> from indistinct import Laplace
     >>> read_cost(Laplace(scale=10))
     Guarantees(promises=(PureDP('0.1'),), adjacency='')
     >>> read_cost({"rho": "0.005"})
@@ -131,29 +129,16 @@ def _checked(asked: Guarantees) -> Guarantees:
 
 
 def _guarantees_of(mechanism: Mechanism) -> Guarantees:
-    loss = loss_of(mechanism)
-    match loss:
-        case PureDP() | ApproximateDP() | ZeroConcentratedDP() | GaussianDP() | RenyiDP():
-            return Guarantees((loss,))
-        case BoundedRangeCurve(epsilon=Fraction() as epsilon):
-            return Guarantees((PureDP(epsilon), ZeroConcentratedDP(epsilon**2 / 8)))
-    adjacency = loss.adjacency.name if isinstance(loss, PrivacyLoss | EnclosedLoss) and loss.adjacency else ""
-    match mechanism:
-        case Laplace() | Geometric() | Staircase() | RandomizedResponse():
-            return Guarantees((PureDP(mechanism.epsilon),), adjacency)
-        case DiscreteGaussian(sensitivity=width, sigma=sigma):  # Canonne, Kamath and Steinke 2020, Theorem 4
-            return Guarantees((ZeroConcentratedDP(width**2 / (2 * sigma**2)),), adjacency)
-    largest = compose([mechanism]).largest_epsilon.upper
-    try:
-        return Guarantees((PureDP(largest),), adjacency)
-    except InvalidParameter:
+    kept = kept_by(mechanism)
+    if not kept.promises:
         raise InvalidParameter(
             "a cost", mechanism, "be a mechanism whose losses have a bound", instead="Charge a guarantee that it keeps."
-        ) from None
+        )
+    return Guarantees(kept.promises, kept.adjacency.name if kept.adjacency else "")
 
 
 @lru_cache(4096)
-def encode_guarantee(promise: Promise) -> tuple[str, ...]:
+def encode_guarantee(promise: object) -> tuple[str, ...]:
     """A guarantee as it is spelled in a row; the first word is its tag.
 
     >>> encode_guarantee(ApproximateDP("ln(3)", "1e-6"))
@@ -170,6 +155,10 @@ def encode_guarantee(promise: Promise) -> tuple[str, ...]:
             return "gaussian", spelled(mu)
         case RenyiDP(order, epsilon=divergence):
             return "renyi", spelled(order), spelled(divergence)
+        case _:
+            raise InvalidParameter(
+                "what a ledger keeps", promise, "be a guarantee", instead="A mechanism's slots live in one process."
+            )
 
 
 def decode_guarantee(encoded: Sequence[str]) -> Promise:

@@ -68,10 +68,11 @@ class DiscreteGaussian:
 
     @property
     def loss(self) -> PrivacyLoss | ZeroConcentratedDP:
-        """The exact pair for one number, zCDP for a vector."""
+        """The exact pair for one number, zCDP for a vector (Canonne, Kamath and Steinke 2020, Theorem 4)."""
+        concentrated = ZeroConcentratedDP(self.sensitivity**2 / (2 * self.sigma**2))
         if self.vector:
-            return ZeroConcentratedDP(self.sensitivity**2 / (2 * self.sigma**2))
-        return PrivacyLoss.symmetric(discrete_gaussian_loss(int(self.sensitivity), self.sigma))
+            return concentrated
+        return PrivacyLoss.symmetric(discrete_gaussian_loss(int(self.sensitivity), self.sigma), keeps=(concentrated,))
 
     @property
     def variance(self) -> float:

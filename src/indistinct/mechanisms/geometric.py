@@ -88,7 +88,8 @@ class Geometric:
         inner = [(level * (width - 2 * x) / width, unit - step * x) for x in range(1, width)]
         losses, logs = zip((level, end), *inner, (-level, end - level), strict=True)
         lattice = LossLattice(2 * self.epsilon / width, self.epsilon)
-        return PrivacyLoss.symmetric(AtomsLoss(np.array(losses), np.array(logs), lattice=lattice, balanced=True))
+        law = AtomsLoss(np.array(losses), np.array(logs), lattice=lattice, balanced=True)
+        return PrivacyLoss.symmetric(law, keeps=(PureDP(self.epsilon),))
 
     @property
     def noise(self) -> DiscreteLaplace:

@@ -9,8 +9,6 @@ from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 from indistinct.composition.losses import LaplaceLoss, PrivacyLoss
-from indistinct.composition.losses.enclosed import EnclosedLoss
-from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.planning.formulas import laplace_scales
 from indistinct.composition.planning.knob import Knob
 from indistinct.mechanisms.accuracy import Accuracy
@@ -97,8 +95,7 @@ class Laplace:
     @property
     def loss(self) -> PrivacyLoss:
         """The same in both directions, for every kind of neighbouring databases."""
-        law = LaplaceLoss(self.epsilon)
-        return PrivacyLoss.symmetric(law, enclosed=lambda: EnclosedLoss(laplace_line(law.epsilon)))
+        return PrivacyLoss.symmetric(LaplaceLoss(self.epsilon))
 
     def lattice(self, count: object = 1, *, whole: bool = False) -> Lattice:
         """The lattice of so many answers, and the scale of their noise; `whole` if the values are of an integer type.

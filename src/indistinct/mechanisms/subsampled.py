@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from indistinct.composition.density_pair import DensityPair
+from indistinct.composition.folding.lines import LaplaceLine, SampledLine
 from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP
 from indistinct.composition.losses import Adjacency, AtomsLoss, PrivacyLoss, SubsampledLoss
 from indistinct.composition.losses.enclosed import EnclosedLoss
-from indistinct.composition.losses.gaussian_line import gaussian_line
 from indistinct.composition.losses.laplace_line import laplace_line
 from indistinct.composition.losses.law import Curve
 from indistinct.composition.losses.sampled import sampled_atoms, sampled_box, sampled_pair
@@ -106,18 +106,18 @@ def _sampled(mechanism: Thing, whole: object, rate: Fraction) -> PrivacyLoss | E
         case DensityPair(pair=pair):
             return EnclosedLoss(pair.sampled(float(rate)), Adjacency.ADD_REMOVE)
         case Laplace():
-            return EnclosedLoss(laplace_line(float_above(mechanism.epsilon)).sampled(float(rate)), Adjacency.ADD_REMOVE)
+            line = LaplaceLine(mechanism.epsilon)
+            return EnclosedLoss(
+                laplace_line(float_above(mechanism.epsilon)).sampled(float(rate)),
+                Adjacency.ADD_REMOVE,
+                (SampledLine(line, rate, back=False), SampledLine(line, rate, back=True)),
+            )
     match whole:
         case PureDP() | ApproximateDP():
             return sampled_box(whole, rate)
         case GaussianDP(mu) if mu:
             removing, adding = (SubsampledLoss(1 / mu, rate, way) for way in (True, False))
-            return PrivacyLoss(
-                removing,
-                adding,
-                Adjacency.ADD_REMOVE,
-                lambda: EnclosedLoss(gaussian_line(float(1 / mu)).sampled(float(rate)), Adjacency.ADD_REMOVE),
-            )
+            return PrivacyLoss(removing, adding, Adjacency.ADD_REMOVE)
         case GaussianDP():
             return sampled_box(PureDP(0), rate)
         case PrivacyLoss(forward=AtomsLoss() as law) if not law.disclosed:

@@ -1,6 +1,7 @@
 """A plan declared in advance: the privacy levels are fixed, what is asked at each of them is not.
 
-Every (epsilon, delta)-private mechanism, an interactive one included, can be made from one run of the 4-point
+Every mechanism with a dominating pair can be made from one draw of the pair (Blackwell; KOV, Theorem 2.5), every
+(epsilon, delta)-private mechanism, an interactive one included, can be made from one run of the 4-point
 mechanism of its level, and every mu-private one from one draw of N(0, 1) or N(mu, 1) (KOV, Theorem 2.4 and section
 5.1; Dong, Roth and Su 2022; for interactive ones Lyu 2022, Vadhan and Zhang 2023). All of these runs can be
 made before the first question, as their levels are known; so everything answered is made from the composition of
@@ -9,29 +10,40 @@ the whole plan, in whichever order its slots are taken and however many of them 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from indistinct.composition.compose import compose
 from indistinct.composition.conversions import as_gaussian
-from indistinct.composition.filters.filter import access, checked
-from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP
+from indistinct.composition.filters.filter import access
+from indistinct.composition.filters.prices import checked, together
+from indistinct.composition.guarantees import ApproximateDP, GaussianDP, PureDP
+from indistinct.composition.kept import Kept, kept_by
+from indistinct.composition.losses.enclosed import EnclosedLoss
+from indistinct.composition.losses.law import Adjacency, PrivacyLoss
+from indistinct.composition.parts import Mechanism, Thing, loss_of
 from indistinct.composition.profile import PrivacyProfile
 from indistinct.errors import BudgetExceeded, InvalidParameter
 from indistinct.numbers import Bracket, Epsilon, read_count
 from indistinct.numbers.logarithm import sign_of_sum
+from indistinct.regions import DiscretePair
 
 __all__ = ["DeclaredPlan"]
 
 
-Slot = PureDP | ApproximateDP | GaussianDP
+Slot = PureDP | ApproximateDP | GaussianDP | Mechanism | DiscretePair
+"""A guarantee whose most telling mechanism is known, or a mechanism with the pair that dominates it."""
 
 
 class DeclaredPlan:
-    """A number of slots of each guarantee; a charge takes one that allows at least what is asked.
+    """A number of slots of each guarantee or mechanism; a charge takes one that allows at least what is asked.
+
+    A slot of a mechanism is for this mechanism, with these parameters, whatever it is asked.
 
     Guaranteed: the optimal composition of *all* slots, used or not. Stopping early is free of further promises.
     Safe to share between threads.
@@ -42,16 +54,22 @@ class DeclaredPlan:
     >>> plan.charge(PureDP("0.05"))
     >>> plan.remaining
     {PureDP('0.1'): 99}
+    >>> from indistinct import Laplace
+    >>> print(DeclaredPlan({Laplace(scale=10): 100}).epsilon("1e-6"))
+    4.69266741559
     """
 
     def __init__(self, slots: Mapping[Any, object], *, scope: str = "", concurrent: bool = False) -> None:
         if not isinstance(slots, Mapping):
-            raise InvalidParameter("slots", slots, "be a mapping from guarantees to numbers of slots")
+            raise InvalidParameter("slots", slots, "be a mapping from guarantees or mechanisms to numbers of slots")
         self._all: Counter[Slot] = Counter()
         for guarantee, times in slots.items():
-            if not isinstance(guarantee, PureDP | ApproximateDP | GaussianDP):
+            if isinstance(guarantee, type) or not isinstance(guarantee, Slot) or not _is_telling(guarantee):
                 raise InvalidParameter(
-                    "a slot", guarantee, "be a PureDP, ApproximateDP or GaussianDP", instead=_NO_CURVE
+                    "a slot",
+                    guarantee,
+                    "be a PureDP, ApproximateDP or GaussianDP, or a mechanism with a dominating pair",
+                    instead=_NO_CURVE,
                 )
             self._all[guarantee] = read_count("a number of slots", times)
         self.claim: PrivacyProfile = compose(self._all)
@@ -83,18 +101,20 @@ class DeclaredPlan:
         with self._lock:
             return dict(self._left)
 
-    def charge(self, guarantee: Promise) -> None:
-        """Takes the smallest free slot that allows the guarantee, or raises BudgetExceeded."""
+    def charge(self, thing: Thing) -> None:
+        """Takes the smallest free slot that allows the guarantee or mechanism, or raises BudgetExceeded."""
         with self._lock:
-            slot = self._slot_for(checked(guarantee))
+            checked(thing)
+            slot = self._slot_for(thing)
             if slot is None:
-                raise BudgetExceeded(guarantee, self._described(), self.scope)
+                raise BudgetExceeded(thing, self._described(), self.scope)
             self._left[slot] -= 1
 
-    def fits(self, guarantee: Promise) -> bool:
+    def fits(self, thing: Thing) -> bool:
         """Whether a charge would be accepted now (another thread may be quicker)."""
         with self._lock:
-            return self._slot_for(checked(guarantee)) is not None
+            checked(thing)
+            return self._slot_for(thing) is not None
 
     def delta(self, epsilon: object) -> Bracket:
         """The delta that is promised at an epsilon, whatever is used."""
@@ -111,16 +131,21 @@ class DeclaredPlan:
             f"{self.theorem} No level may be asked for that was not declared. {access(self.concurrent)}"
         )
 
-    def slots_for(self, guarantee: Promise) -> Iterator[Slot]:
-        """The slots that allow a guarantee, taken or not: its own first, then from the smallest on."""
-        if not isinstance(guarantee, PureDP | ApproximateDP | GaussianDP):
-            raise InvalidParameter("a charge", guarantee, "be pure, approximate or Gaussian here", instead=_NO_CURVE)
-        if guarantee in self._all:
-            yield guarantee
-        yield from (slot for slot in self._by_size if slot != guarantee and _allows(slot, guarantee))
+    def slots_for(self, thing: Thing) -> Iterator[Slot]:
+        """The slots that allow a guarantee or a mechanism, taken or not: its own first, then from the smallest on."""
+        own = thing in self._all
+        promises = [promise for promise in _kept(thing).promises if isinstance(promise, Guaranteed)]
+        if not own and not promises:
+            raise InvalidParameter("a charge", thing, "be pure, approximate or Gaussian here", instead=_NO_CURVE)
+        together(_holding(self._all), _kept(thing).adjacency, thing)
+        if own:
+            yield cast(Slot, thing)
+        for slot in self._by_size:
+            if slot != thing and any(_allows(_promise_of(slot), promise) for promise in promises):
+                yield slot
 
-    def _slot_for(self, guarantee: Promise) -> Slot | None:
-        return next((slot for slot in self.slots_for(guarantee) if self._left[slot] > 0), None)
+    def _slot_for(self, thing: Thing) -> Slot | None:
+        return next((slot for slot in self.slots_for(thing) if self._left[slot] > 0), None)
 
     def _described(self) -> str:
         free = [f"{times:,} x {slot!r}" for slot, times in self._left.items() if times]
@@ -136,7 +161,37 @@ class DeclaredPlan:
 _NO_CURVE = "The plan is made from mechanisms that are the most telling ones of their guarantees."
 
 
-def _allows(slot: Slot, guarantee: Slot) -> bool:
+_CACHED = 4096
+
+Guaranteed = PureDP | ApproximateDP | GaussianDP
+
+
+@lru_cache(_CACHED)
+def _remembered(thing: Hashable) -> Kept:
+    return kept_by(cast(Thing, thing))
+
+
+def _kept(thing: Thing) -> Kept:
+    return _remembered(cast(Hashable, thing))
+
+
+def _is_telling(slot: Slot) -> bool:
+    """Whether a pair is known that tells at least as much as the slot's mechanism."""
+    return isinstance(loss_of(slot), Guaranteed | PrivacyLoss | EnclosedLoss)
+
+
+def _promise_of(slot: Slot) -> Guaranteed | None:
+    """The guarantee that a slot is for, where it is not for one mechanism alone."""
+    loss = loss_of(slot) if not isinstance(slot, DiscretePair) else None
+    return loss if isinstance(loss, Guaranteed) else None
+
+
+def _holding(slots: Iterable[Slot]) -> Adjacency | None:
+    """The only kind of neighbours for which all slots hold; `compose` has refused both kinds together."""
+    return next((kept.adjacency for kept in map(_kept, slots) if kept.adjacency is not None), None)
+
+
+def _allows(slot: Guaranteed | None, guarantee: Guaranteed) -> bool:
     """Whether a mechanism of this guarantee may run in the slot: whether its epsilon and delta, or mu, are no more.
 
     In the slots of Gaussian guarantees pure ones may run as well (`as_gaussian`).
@@ -156,4 +211,11 @@ def _is_more(first: Epsilon, second: Epsilon) -> bool:
 
 def _size(slot: Slot) -> tuple[float, Fraction]:
     """What a slot is worth, roughly: the order in which slots are tried decides no promise."""
-    return (float(slot.mu), Fraction(0)) if isinstance(slot, GaussianDP) else (float(slot.epsilon), slot.delta)
+    promise = _promise_of(slot)
+    match promise:
+        case None:
+            return math.inf, Fraction(0)
+        case GaussianDP(mu):
+            return float(mu), Fraction(0)
+        case _:
+            return float(promise.epsilon), promise.delta

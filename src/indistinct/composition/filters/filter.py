@@ -16,18 +16,21 @@ import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
 from indistinct.composition.conversions import delta_at, epsilon_at
+from indistinct.composition.filters.prices import checked, priced, together
 from indistinct.composition.filters.spending import Claim, Spending
 from indistinct.composition.filters.tally import Tally
-from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, PureDP, RenyiDP, ZeroConcentratedDP
+from indistinct.composition.guarantees import Promise
+from indistinct.composition.losses.law import Adjacency
+from indistinct.composition.parts import Thing
 from indistinct.errors import BudgetExceeded, InvalidParameter
 from indistinct.numbers import Bracket, read_delta
 from indistinct.numbers.bracket import float_above, float_below
 
-__all__ = ["Filter", "PrivacyFilter", "Rule", "access", "charge_together", "checked"]
+__all__ = ["Filter", "PrivacyFilter", "Rule", "access", "charge_together"]
 
 _CACHED = 4096
 
@@ -78,10 +81,10 @@ class PrivacyFilter(Protocol):
     def theorem(self) -> str:
         """Why the promise holds."""
 
-    def charge(self, guarantee: Promise) -> None:
+    def charge(self, thing: Thing, /) -> None:
         """Charges, or raises BudgetExceeded and changes nothing."""
 
-    def fits(self, guarantee: Promise) -> bool:
+    def fits(self, thing: Thing, /) -> bool:
         """Whether a charge would be accepted now."""
 
     def delta(self, epsilon: object) -> Bracket:
@@ -98,9 +101,12 @@ class Filter:
     """A filter of a given rule; safe to share between threads.
 
     Guaranteed: all that is answered after a charge was accepted, together, keeps `claim`, provided that each
-    answer keeps the guarantee charged for it whatever was answered before. `concurrent` says that interactive
+    answer keeps the guarantee charged for it whatever was answered before; a mechanism that is charged is charged for
+    what is proven of it (`composition.kept`), and one that holds for one kind of neighbouring databases alone is
+    not charged beside one of the other kind. `concurrent` says that interactive
     mechanisms will be used at the same time, their questions interleaved; it is refused where that is not proven.
 
+    >>> from indistinct import PureDP
     >>> from indistinct.composition.filters import BasicFilter
     >>> budget = BasicFilter(1, "1e-6", scope="hr")
     >>> budget.charge(PureDP("0.75"))
@@ -121,7 +127,8 @@ class Filter:
         self._lock = threading.RLock()
         self._amount = Tally(rule.limit.amount)
         self._delta = Tally(rule.limit.delta)
-        self._cost = lru_cache(_CACHED)(rule.cost)
+        self._cost = lru_cache(_CACHED)(partial(priced, rule))
+        self._adjacency: Adjacency | None = None
 
     @property
     def claim(self) -> Claim:
@@ -145,10 +152,14 @@ class Filter:
         with self._lock:
             return Spending(self.rule.limit.currency, self._amount.left, self._delta.left)
 
-    def charge(self, guarantee: Promise) -> None:
-        """Charges what an answer with this guarantee costs, or raises BudgetExceeded and changes nothing."""
-        cost = self._cost(checked(guarantee))
+    def charge(self, thing: Thing) -> None:
+        """Charges what an answer with this guarantee, or of this mechanism, costs.
+
+        Or raises BudgetExceeded, or InvalidParameter where nothing proven has a price here, and changes nothing.
+        """
+        cost, holds = self._cost(checked(thing))
         with self._lock:
+            adjacency = together(self._adjacency, holds, thing)
             amount, delta = self._amount.units(cost.amount), self._delta.units(cost.delta)
             if amount > self._amount.free:
                 raise BudgetExceeded(cost.amount, self._amount.left, self.scope, cost.currency)
@@ -156,11 +167,13 @@ class Filter:
                 raise BudgetExceeded(cost.delta, self._delta.left, self.scope, "delta")
             self._amount.take(amount)
             self._delta.take(delta)
+            self._adjacency = adjacency
 
-    def fits(self, guarantee: Promise) -> bool:
+    def fits(self, thing: Thing) -> bool:
         """Whether a charge would be accepted now (another thread may be quicker)."""
-        cost = self._cost(checked(guarantee))
+        cost, holds = self._cost(checked(thing))
         with self._lock:
+            together(self._adjacency, holds, thing)
             amount, delta = self._amount.units(cost.amount), self._delta.units(cost.delta)
             return amount <= self._amount.free and delta <= self._delta.free
 
@@ -187,11 +200,12 @@ class Filter:
         raise TypeError("a privacy budget is not copied: it could then be spent twice")
 
 
-def charge_together(charges: Iterable[tuple[Filter, Promise]]) -> None:
+def charge_together(charges: Iterable[tuple[Filter, Thing]]) -> None:
     """Charges every filter, or none of them: then BudgetExceeded tells of the first that refused.
 
     For an answer that is paid for in several scopes, or that touches several parts of a database.
 
+    >>> from indistinct import PureDP
     >>> from indistinct.composition.filters import BasicFilter
     >>> dataset, analyst = BasicFilter(2, 0), BasicFilter(1, 0)
     >>> charge_together([(dataset, PureDP(1)), (analyst, PureDP(1))])
@@ -204,14 +218,18 @@ def charge_together(charges: Iterable[tuple[Filter, Promise]]) -> None:
         filters = sorted({id(budget): budget for budget, _ in wanted}.items())
         for _, budget in filters:
             held.enter_context(budget._lock)  # noqa: SLF001  # a filter's own module
-        before = [(budget, budget._amount.total, budget._delta.total) for _, budget in filters]  # noqa: SLF001
+        before = [
+            (budget, budget._amount.total, budget._delta.total, budget._adjacency)  # noqa: SLF001
+            for _, budget in filters
+        ]
         try:
-            for budget, guarantee in wanted:
-                budget.charge(guarantee)
+            for budget, thing in wanted:
+                budget.charge(thing)
         except BaseException:
-            for budget, amount, delta in before:
+            for budget, amount, delta, adjacency in before:
                 budget._amount.back_to(amount)  # noqa: SLF001
                 budget._delta.back_to(delta)  # noqa: SLF001
+                budget._adjacency = adjacency  # noqa: SLF001
             raise
 
 
@@ -220,10 +238,3 @@ def access(concurrent: bool) -> str:
     if concurrent:
         return "Interactive mechanisms may be used concurrently, their questions interleaved."
     return "One mechanism ends before the next begins."
-
-
-def checked(guarantee: Promise) -> Promise:
-    """The guarantee, if it is one."""
-    if not isinstance(guarantee, PureDP | ApproximateDP | ZeroConcentratedDP | GaussianDP | RenyiDP):
-        raise InvalidParameter("a charge", guarantee, "be a guarantee such as PureDP('0.1')")
-    return guarantee

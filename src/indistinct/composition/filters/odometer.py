@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import cast
 
 from indistinct.composition.conversions import as_gaussian, as_zero_concentrated, epsilon_at
-from indistinct.composition.filters.filter import checked
+from indistinct.composition.filters.prices import checked
 from indistinct.composition.filters.spending import parted
 from indistinct.composition.filters.tally import Tally
 from indistinct.composition.guarantees import GaussianDP, Promise, PureDP, ZeroConcentratedDP
+from indistinct.composition.kept import kept_by
+from indistinct.composition.parts import Thing
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Bracket, read_delta
 from indistinct.numbers.bracket import float_above
@@ -76,9 +80,9 @@ class Odometer:
         self._delta = Tally()
         self._amounts = lru_cache(_CACHED)(_amounts)
 
-    def record(self, guarantee: Promise) -> None:
-        """Adds what a mechanism with this guarantee spends."""
-        amounts, delta = self._amounts(checked(guarantee))
+    def record(self, thing: Thing) -> None:
+        """Adds what a mechanism, or one with this guarantee, spends."""
+        amounts, delta = self._amounts(checked(thing))
         with self._lock:
             self._times += 1
             self._delta.add(delta)
@@ -97,10 +101,20 @@ class Odometer:
             return Reading(self._times, epsilon, rho, mu_squared, self._delta.total)
 
 
-def _amounts(guarantee: Promise) -> tuple[tuple[Fraction | None, ...], Fraction]:
-    core, delta = parted(guarantee)
-    epsilon = enclosure(core.epsilon)[1] if isinstance(core, PureDP) else None
-    return (epsilon, _rho(core), _mu_squared(core)), delta
+def _amounts(thing: object) -> tuple[tuple[Fraction | None, ...], Fraction]:
+    """In each currency the least that is proven, beside the least delta there is."""
+    found = [parted(promise) for promise in kept_by(cast(Thing, thing)).promises]
+    least = min((delta for _, delta in found), default=Fraction(0))
+    cores = [core for core, delta in found if delta == least]
+    return (_least(_epsilon, cores), _least(_rho, cores), _least(_mu_squared, cores)), least
+
+
+def _least(amount: Callable[[Promise], Fraction | None], cores: Iterable[Promise]) -> Fraction | None:
+    return min((found for core in cores if (found := amount(core)) is not None), default=None)
+
+
+def _epsilon(core: Promise) -> Fraction | None:
+    return enclosure(core.epsilon)[1] if isinstance(core, PureDP) else None
 
 
 def _rho(core: Promise) -> Fraction | None:

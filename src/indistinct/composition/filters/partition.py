@@ -15,7 +15,11 @@ from typing import Generic, Literal, TypeVar, cast
 
 from indistinct.composition.filters.filter import Filter, charge_together
 from indistinct.composition.filters.group import group_privacy
+from indistinct.composition.filters.prices import checked
 from indistinct.composition.guarantees import ApproximateDP, GaussianDP, Promise, RenyiDP, ZeroConcentratedDP
+from indistinct.composition.losses.law import Adjacency as LossAdjacency
+from indistinct.composition.losses.law import PrivacyLoss
+from indistinct.composition.parts import Thing, loss_of
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import Epsilon
 from indistinct.numbers.logarithm import sign_of_sum
@@ -52,18 +56,19 @@ class Partition(Generic[Part]):
         self.adjacency = adjacency
         self.claim = self._claim()
 
-    def charge(self, part: Part, guarantee: Promise) -> None:
+    def charge(self, part: Part, thing: Thing) -> None:
         """Charges one part, or raises BudgetExceeded and changes nothing."""
-        self._filter(part).charge(guarantee)
+        self._filter(part).charge(_for_a_record(thing))
 
-    def charge_all(self, guarantee: Promise, parts: Iterable[Part] | None = None) -> None:
+    def charge_all(self, thing: Thing, parts: Iterable[Part] | None = None) -> None:
         """Charges all parts, or those given, as a query with a GROUP BY does: every one of them or none."""
         wanted = self.filters if parts is None else parts
-        charge_together([(self._filter(part), guarantee) for part in wanted])
+        _for_a_record(thing)
+        charge_together([(self._filter(part), thing) for part in wanted])
 
-    def fits(self, part: Part, guarantee: Promise) -> bool:
+    def fits(self, part: Part, thing: Thing) -> bool:
         """Whether a charge to one part would be accepted now."""
-        return self._filter(part).fits(guarantee)
+        return self._filter(part).fits(_for_a_record(thing))
 
     def explain(self) -> str:
         """The promise, its reason and its conditions in words."""
@@ -88,6 +93,15 @@ class Partition(Generic[Part]):
     def _claim(self) -> Promise:
         worst = _worst([each.claim for each in self.filters.values()])
         return worst if self.adjacency == "add-remove" else group_privacy(worst, 2)
+
+
+def _for_a_record(thing: Thing) -> Thing:
+    """The same, if it may hold for a record more or less in a part."""
+    checked(thing)
+    loss = loss_of(thing)
+    if isinstance(loss, PrivacyLoss) and loss.adjacency is LossAdjacency.REPLACE_ONE:
+        raise InvalidParameter("a charge to a part", thing, "hold for a record more or less in it")
+    return thing
 
 
 def _worst(claims: list[object]) -> Promise:

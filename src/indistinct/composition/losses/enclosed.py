@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from indistinct.composition.folding.lines import SampledLine
 from indistinct.composition.losses.cutting import cut
 from indistinct.composition.losses.densities import LinePair
 from indistinct.composition.losses.law import Adjacency, PrivacyLoss
@@ -21,6 +22,8 @@ class EnclosedLoss:
 
     pair: LinePair
     adjacency: Adjacency | None = None
+    lines: tuple[SampledLine, SampledLine] | None = None
+    """The pair in both directions, where it is noise whose masses are known in balls."""
 
     def laws(self, level: int) -> tuple[PrivacyLoss, PrivacyLoss]:
         """What dominates the pair, and what the pair dominates."""

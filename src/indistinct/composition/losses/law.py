@@ -15,7 +15,7 @@ would not be honest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from indistinct.composition.guarantees import Promise
 from indistinct.numbers.balls import arb
 
 __all__ = [
@@ -158,15 +159,15 @@ class PrivacyLoss:
     forward: LossLaw
     backward: LossLaw
     adjacency: Adjacency | None = None
-    enclosed: Callable[[], object] | None = None
-    """The same pair as an `EnclosedLoss`, for so few uses that no transform decays."""
+    keeps: tuple[Promise, ...] = ()
+    """What every use keeps, where a filter could not tell from the laws, or not exactly."""
 
     @classmethod
     def symmetric(
-        cls, law: LossLaw, adjacency: Adjacency | None = None, enclosed: Callable[[], object] | None = None
+        cls, law: LossLaw, adjacency: Adjacency | None = None, keeps: tuple[Promise, ...] = ()
     ) -> PrivacyLoss:
         """The same law both ways."""
-        return cls(law, law, adjacency, enclosed)
+        return cls(law, law, adjacency, keeps)
 
 
 def bound_by_spread(law: LossLaw, tilt: float, centres: Floats, reach: float) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from indistinct.composition.guarantees import PureDP
 from indistinct.composition.losses.law import Adjacency, PrivacyLoss
 from indistinct.composition.losses.pair import loss_of_masses, more_bits
 from indistinct.numbers import Epsilon
@@ -30,4 +31,4 @@ def three_way_pair(epsilon: Epsilon, certain: arb, adjacency: Adjacency | None =
             masses.insert(1, (middle, middle))
             places.insert(1, 1)
         both = loss_of_masses(masses, Fraction(0), Fraction(0), places, adjacency, bits)
-    return PrivacyLoss.symmetric(both.forward, adjacency)
+    return PrivacyLoss.symmetric(both.forward, adjacency, (PureDP(epsilon),))

@@ -1,0 +1,1 @@
+"""A few uses of losses whose transforms do not decay: outcome by outcome."""
