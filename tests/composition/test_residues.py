@@ -21,7 +21,7 @@ F = Fraction
 
 
 def closed(epsilons: list[Fraction], at: Fraction) -> Bracket:
-    found = ResidueComposition.of([(LaplaceLoss(each), 1) for each in epsilons], Responses(()))
+    found = ResidueComposition.of([(LaplaceLoss(each), 1) for each in epsilons], Responses.of(()))
     assert found is not None
     return bracket_of(found.delta(at))
 
@@ -95,7 +95,7 @@ def test_deltas_far_in_the_tail_and_at_the_ends() -> None:
 
 
 def test_it_is_asked_for_little_work_only() -> None:
-    law, nothing = LaplaceLoss(F(1)), Responses(())
+    law, nothing = LaplaceLoss(F(1)), Responses.of(())
     assert ResidueComposition.of([(law, 17)], nothing) is None
     assert ResidueComposition.of([(LaplaceLoss(F(i)), 2) for i in range(1, 7)], nothing) is None
     assert ResidueComposition.of([], nothing) is None
