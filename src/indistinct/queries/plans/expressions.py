@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -74,6 +74,13 @@ class Field:
     type: ColumnType
     range: Range | None = None
     """Public bounds, of the policy."""
+    shown: str = field(default="", compare=False, repr=False)
+    """What messages call it, where that is not its name."""
+
+    @property
+    def called(self) -> str:
+        """Its name in messages."""
+        return self.shown or self.name
 
 
 @dataclass(frozen=True, slots=True)

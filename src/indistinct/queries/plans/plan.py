@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import Cells, Measure
-from indistinct.queries.plans.relations import Relation
+from indistinct.queries.plans.relations import Relation, numbers_rows
 from indistinct.queries.plans.results import Outcome
 from indistinct.queries.policy.terms import Contribution, Key, Row
 
 __all__ = ["GroupKey", "Ordering", "Output", "Plan", "QuantileSet"]
+
+_PLACES = 30
+"""The bits of the numbers by which an engine tells all public keys of a group together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,28 @@ class Plan:
 
     @property
     def placed(self) -> bool:
-        """Whether an engine tells public keys by their places in their lists, from which it chooses a unit's groups."""
+        """Whether an engine tells public keys by numbers, from which it chooses a unit's groups."""
         return self.choosing and self.public
+
+    @property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers for the values of each public key, drawn by a salt from the question.
+
+        The sums of one of each are different for different groups, and below 2^30.
+        """
+        salted = random.Random(self.fingerprint())  # noqa: S311  # nobody needs to be unable to guess them
+        needed = [(len(key.public or ()) - 1).bit_length() for key in self.keys]
+        spare, shift, places = (_PLACES - sum(needed)) // len(needed), 0, []
+        for key, bits in zip(self.keys, needed, strict=True):
+            drawn = salted.sample(range(2 ** (bits + spare)), len(key.public or ()))
+            places.append(tuple(number << shift for number in drawn))
+            shift += bits + spare
+        return tuple(places)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the unit is a row that is joined: the number by which it is known depends on other rows."""
+        return numbers_rows(self.relation)
 
     def public_groups(self) -> Iterator[tuple[Key, ...]]:
         """All groups, where they are public, in the order in which they were declared."""

@@ -217,7 +217,7 @@ class Aggregates:
                         "DISTINCT counts the units of privacy, and nothing else.",
                         "Group by the column instead."
                         if isinstance(unit, Row) or unit is None
-                        else f"Write COUNT(DISTINCT {unit.name}).",
+                        else f"Write COUNT(DISTINCT {unit.called}).",
                     )
                 return Count(self._measure(CountUnits()))
         value = bare(read_scalar(node.this, self.scope))
