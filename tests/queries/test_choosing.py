@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from sqlglot import exp
 
 from indistinct.queries.engines import choosing
 from indistinct.queries.engines.choosing import order_of_groups
@@ -222,7 +223,7 @@ def test_numbers_with_a_pattern_are_uneven(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_missing_keys_that_come_last_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     kind, stored, keys = KEYS["words and NULL"]
-    monkeypatch.setattr(choosing.exp, "Coalesce", lambda this, **_: this)
+    monkeypatch.setattr(exp, "Coalesce", lambda this, **_: this)
     assert not is_even(counts_of(plan_of(kind, "integer", None), [stored], UNITS["in turn"][1], [spelled(keys)]), SHARE)
 
 

@@ -14,7 +14,7 @@ from indistinct.numbers import read_number
 from indistinct.queries.database import PrivateDatabase
 from indistinct.queries.engines.duckdb import DuckDBEngine
 from indistinct.queries.engines.engine import Engine
-from indistinct.queries.policy.terms import Budget, Column, ColumnType, Contribution, Policy, PrivateTable, Row
+from indistinct.queries.policy.terms import Budget, Column, Contribution, Policy, PrivateTable, Row
 
 __all__ = ["open"]
 
@@ -59,13 +59,16 @@ def open(  # noqa: A001  # said as indistinct.open
         if policy
         else {}
     )
-    opened: Engine = engine if engine is not None else DuckDBEngine(sources, types=types)
+    units = {next(iter(sources)): unit} if isinstance(unit, str) and len(sources) == 1 else {}
+    if policy is not None:
+        private = [each for each in policy.tables if isinstance(each, PrivateTable)]
+        units = {each.name: each.unit for each in private if isinstance(each.unit, str)}
+    opened: Engine = engine if engine is not None else DuckDBEngine(sources, types=types, units=units)
     closing: list[Callable[[], object]] = []
     try:
         decided = policy or _undeclared(opened, sources, unit, wanted, groups, rows)
         _check(decided, opened, unit)
-        private = next(table for table in decided.tables if isinstance(table, PrivateTable))
-        dataset = name or private.name
+        dataset = name or next(each.name for each in decided.tables if isinstance(each, PrivateTable))
         book = _ledger(ledger, sources, dataset, wanted, decided, closing)
     except BaseException:
         opened.close()
@@ -142,14 +145,10 @@ def _check(policy: Policy, engine: Engine, unit: str | Row | None) -> None:
                     f"name columns of table {table.name!r}",
                     instead=f"It has: {', '.join(list(found)[:20])}.",
                 )
-            if not _fits(found[name], column.type):
+            if found[name] != column.type:
                 raise InvalidParameter("policy", column.type, f"say of {name!r} what it is: {found[name]}")
         if unit is not None and isinstance(table, PrivateTable) and table.unit != unit:
             raise InvalidParameter("unit", unit, f"be that of the policy, {table.unit!r}")
-
-
-def _fits(found: ColumnType, declared: ColumnType) -> bool:
-    return found == declared or (found == "integer" and declared == "real")
 
 
 def _ledger(

@@ -136,15 +136,21 @@ def _noise(size: int, groups: int, share: Fraction, price: Price) -> Noise:
 def _gaussian(size: int, groups: int, rho: Fraction) -> DiscreteGaussian:
     """sigma^2 >= G s^2 / (2 rho), rounded up."""
     sigma = _rooted_up(groups * Fraction(size) ** 2 / (2 * rho))
-    if sigma > _LARGEST_SIGMA:
-        raise InvalidParameter(
-            "the cost of a question", float(rho), "be larger", instead="Or narrow the bounds of the values."
-        )
+    _check_scale(sigma, rho)
     return DiscreteGaussian(1, max(sigma, _LEAST_SIGMA), vector=True)
 
 
 def _geometric(size: int, epsilon: Fraction) -> Geometric:
+    _check_scale(size / epsilon, epsilon)
     return Geometric(1, epsilon=min(epsilon / size, _MOST_EPSILON))
+
+
+def _check_scale(scale: Fraction, cost: Fraction) -> None:
+    """Refuses noise that could not be drawn, before anything is charged."""
+    if scale > _LARGEST_SIGMA:
+        raise InvalidParameter(
+            "the cost of a question", float(cost), "be larger", instead="Or narrow the bounds of the values."
+        )
 
 
 def _cheapest(size: int, groups: int, error: Fraction, level: Fraction, price: Price) -> tuple[Noise, Fraction]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter
+from indistinct.queries.engines.presenting import chosen_kind, name_of, presented
 from indistinct.queries.engines.words import Dialect
 from indistinct.queries.policy.terms import ColumnType
 
@@ -21,24 +22,15 @@ __all__ = ["DuckDBEngine"]
 _DATABASES = {".duckdb", ".ddb", ".db"}
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-_REALS = {"FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT", "UBIGINT", "BIGNUM"}
-_SQL_TYPES: dict[ColumnType, str] = {
-    "integer": "BIGINT",
-    "real": "DOUBLE",
-    "text": "VARCHAR",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-}
 
 
 class DuckDBEngine:
     """Tables from Parquet, CSV and DuckDB files, and from frames, by name.
 
     Files are read in place at each question; frames are copied. Columns of other types than those of the policy
-    (lists, structures, blobs) are left out. `types` tells those of a CSV file, where the policy does; otherwise they
-    are what its rows look like when it is opened.
+    (lists, structures, blobs) are left out. `types` are those of the policy: of a CSV file they tell what it holds,
+    which is otherwise what its rows look like when it is opened, and whole numbers are presented as real ones where
+    it says so. `units` are the columns, by table, that say whose row it is: none of them is rounded.
     """
 
     def __init__(
@@ -46,6 +38,7 @@ class DuckDBEngine:
         sources: Mapping[str, object],
         *,
         types: Mapping[str, Mapping[str, ColumnType]] | None = None,
+        units: Mapping[str, str] | None = None,
         threads: int = 1,
     ) -> None:
         import duckdb
@@ -63,7 +56,7 @@ class DuckDBEngine:
         try:
             self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
             for number, (name, source) in enumerate(sources.items()):
-                self._attach(number, name, source, dict((types or {}).get(name, {})))
+                self._attach(number, name, source, (types or {}).get(name, {}), (units or {}).get(name))
             if self._files:
                 paths = ", ".join(_text(str(path)) for path in self._files)
                 self._connection.execute(f"SET allowed_paths = [{paths}]")
@@ -97,33 +90,44 @@ class DuckDBEngine:
                 cursor.close()
 
     def snapshot(self) -> str:
-        """The files' sizes and times; for frames, which are copied, a name of their own."""
+        """The files' sizes and times, with what a database has written ahead; for frames, which are copied, a name."""
         told = [self._token]
         for path in self._files:
-            state = path.stat()
-            told.append(f"{path}:{state.st_size}:{state.st_mtime_ns}:{state.st_ino}")
+            told.append(_state(path))
+            ahead = path.with_name(f"{path.name}.wal")
+            if path.suffix.lower() in _DATABASES and ahead.exists():
+                told.append(_state(ahead))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
 
     def close(self) -> None:
         """Ends all use."""
         self._connection.close()
 
-    def _attach(self, number: int, name: str, source: object, types: dict[str, ColumnType]) -> None:
+    def _attach(
+        self, number: int, name: str, source: object, types: Mapping[str, ColumnType], unit: str | None
+    ) -> None:
+        written = False
         if isinstance(source, str | Path):
-            relation, found = self._file(number, name, Path(source), types)
+            path = Path(source).expanduser().resolve()
+            written = path.suffix.lower() in _CSV
+            relation, natives = self._file(number, name, path)
         else:
-            relation, found = self._frame(number, source)
-        columns = {column: kind for column, kind in found.items() if kind is not None}
+            relation, natives = self._frame(number, source)
+        columns: dict[str, ColumnType] = {}
+        shown = []
+        for column, native in natives.items():
+            own = unit is not None and column.casefold() == unit.casefold()
+            kind = chosen_kind(native, types.get(column), written=written, unit=own)
+            if kind is not None:
+                columns[column] = kind
+                told = presented(column, native, kind, written=written, unit=own)
+                shown.append(f"{told} AS {name_of(column)}")
         if not columns:
             raise InvalidParameter("source", source, "have a column of numbers, text, dates or truth values")
-        shown = ", ".join(f"{_presented(column, kind)} AS {_name(column)}" for column, kind in columns.items())
-        self._connection.execute(f"CREATE VIEW {_name(name)} AS SELECT {shown} FROM {relation}")  # noqa: S608  # quoted
+        self._connection.execute(f"CREATE VIEW {name_of(name)} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
         self._columns[name] = columns
 
-    def _file(
-        self, number: int, name: str, path: Path, types: dict[str, ColumnType]
-    ) -> tuple[str, dict[str, ColumnType | None]]:
-        path = path.expanduser().resolve()
+    def _file(self, number: int, name: str, path: Path) -> tuple[str, dict[str, str]]:
         if not path.is_file():
             raise InvalidParameter("source", str(path), "be a file that exists")
         self._files.append(path)
@@ -132,11 +136,10 @@ class DuckDBEngine:
             relation = f"read_parquet({_text(str(path))})"
             return relation, self._described(relation, path)
         if ending in _CSV:
-            sniffed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
-            unknown = {column: types.get(column, kind) for column, kind in sniffed.items()}
-            return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", unknown
+            guessed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
+            return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", guessed
         if ending in _DATABASES:
-            self._run(f"ATTACH {_text(str(path))} AS {_name(f'source {number}')} (READ_ONLY)", path)
+            self._run(f"ATTACH {_text(str(path))} AS {name_of(f'source {number}')} (READ_ONLY)", path)
             tables = [
                 row[0]
                 for row in self._connection.execute(
@@ -150,7 +153,7 @@ class DuckDBEngine:
                 raise InvalidParameter(
                     "name", name, "name a table of the database", instead=f"It has: {', '.join(tables[:20])}."
                 )
-            relation = f"{_name(f'source {number}')}.main.{_name(table)}"
+            relation = f"{name_of(f'source {number}')}.main.{name_of(table)}"
             return relation, self._described(relation, path)
         raise InvalidParameter(
             "source",
@@ -159,11 +162,11 @@ class DuckDBEngine:
             instead="Their names end in .parquet, .csv or .duckdb.",
         )
 
-    def _frame(self, number: int, source: object) -> tuple[str, dict[str, ColumnType | None]]:
+    def _frame(self, number: int, source: object) -> tuple[str, dict[str, str]]:
         handle, kept = f"frame {number}", f"copy {number}"
         try:
             self._connection.register(handle, source)
-            self._connection.execute(f"CREATE TABLE {_name(kept)} AS SELECT * FROM {_name(handle)}")  # noqa: S608  # quoted
+            self._connection.execute(f"CREATE TABLE {name_of(kept)} AS SELECT * FROM {name_of(handle)}")  # noqa: S608  # quoted
             self._connection.unregister(handle)
         except Exception as error:
             raise InvalidParameter(
@@ -172,11 +175,11 @@ class DuckDBEngine:
                 "be a path, an Arrow table or a frame of pandas or polars",
                 instead=str(error)[:200],
             ) from None
-        return _name(kept), self._described(_name(kept), None)
+        return name_of(kept), self._described(name_of(kept), None)
 
-    def _described(self, relation: str, path: Path | None) -> dict[str, ColumnType | None]:
+    def _described(self, relation: str, path: Path | None) -> dict[str, str]:
         rows = self._run(f"DESCRIBE SELECT * FROM {relation}", path).fetchall()  # noqa: S608  # quoted
-        return {row[0]: _kind(row[1]) for row in rows}
+        return {row[0]: row[1] for row in rows}
 
     def _run(self, statement: str, path: Path | None) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -194,29 +197,9 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds
             cursor.interrupt()
 
 
-def _presented(column: str, kind: ColumnType) -> str:
-    """A column as a type of the policy, NULL where it has no such value; times with a zone are brought to UTC."""
-    told = f"TRY_CAST({_name(column)} AS TIMESTAMPTZ)" if kind == "timestamp" else _name(column)
-    return f"TRY_CAST({told} AS {_SQL_TYPES[kind]})"
-
-
-def _kind(told: str) -> ColumnType | None:
-    head = told.upper().partition("(")[0]
-    if told.endswith("]"):
-        return None
-    if head in _INTEGERS:
-        return "integer"
-    if head in _REALS or head == "DECIMAL":
-        return "real"
-    if head in {"VARCHAR", "ENUM", "UUID"}:
-        return "text"
-    if head.startswith("TIMESTAMP"):
-        return "timestamp"
-    return {"BOOLEAN": "boolean", "DATE": "date"}.get(head)  # type: ignore[return-value]  # mypy does not see the literals
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _state(path: Path) -> str:
+    state = path.stat()
+    return f"{path}:{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
 
 
 def _text(text: str) -> str:

@@ -65,6 +65,7 @@ _VARIANCES: dict[type[exp.Expression], tuple[bool, bool]] = {  # of a sample, ro
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.Median, exp.WithinGroup)
 _COMMON_CELLS = 1024
 _MOST_CELLS = 4096
+_MOST_SQUARED = 2**24
 
 
 @dataclass(slots=True)
@@ -233,6 +234,8 @@ class Aggregates:
         step = self.scope.steps.get(inner) if isinstance(inner, Field) else None
         if step is not None and max(abs(low), abs(high)) > step * 2**40:
             raise Refuse(node.this, "The step of this column in the policy is too small for its bounds.")
+        if type(node) in _VARIANCES and step is not None and high - low > step * _MOST_SQUARED:
+            step = None  # whose squares would be sums, and noise, beyond all use
         if condition is not None:
             inner = _where(condition, inner)
         quantised = lattice(inner, low, high, centred=not shared, step=step)

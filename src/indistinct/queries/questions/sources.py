@@ -294,7 +294,13 @@ def bounds_of(column: Column) -> tuple[Fraction, Fraction] | None:
 
 
 def bare(value: Expression) -> Expression:
-    """A value without the bounds around it: what is counted of it is the same."""
+    """A value without the bounds around it, where it is moved into them again: what is counted of it is the same.
+
+    Bounds that leave a single number, as CLAMP(CLAMP(x, 0, 10), 20, 30) does, stay: nothing could be moved into them.
+    """
+    known = range_of(value)
+    if known is not None and known[0] == known[1]:
+        return value
     match value:
         case Apply(operation=Operation.LEAST | Operation.GREATEST, arguments=(inner, other)) if not isinstance(
             inner, type(other)
