@@ -18,7 +18,7 @@ test: .venv/test.stamp ## Check everything: style, types, imports, tests, exampl
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto --dist loadgroup
 	$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs docs/_build/html
 
 torture: .venv/test.stamp ## Kill the ledger, cut its power and fill its disk, a thousand times and more (slow)
@@ -47,9 +47,9 @@ clean: ## Remove environments and whatever was made here
 	@touch $@
 
 .venv/test.stamp: pyproject.toml scripts/environment
-	@scripts/environment .venv plot,postgres,server test lint docs
+	@scripts/environment .venv plot,postgres,server,spark test lint docs
 	@touch $@
 
 .venv-bench/bench.stamp: pyproject.toml scripts/environment
-	@scripts/environment .venv-bench server bench
+	@scripts/environment .venv-bench server,spark bench
 	@touch $@

@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -16,17 +17,35 @@ import pytest
 from sqlglot import exp
 
 from indistinct.queries.engines import choosing
-from indistinct.queries.engines.choosing import order_of_groups
+from indistinct.queries.engines.choosing import order_of_groups, places_of
 from indistinct.queries.engines.integers import PRIME
-from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.expressions import Field
+from indistinct.queries.plans.plan import GroupKey, Plan
 from indistinct.queries.policy import Column, Contribution, Policy, PrivateTable
-from indistinct.queries.policy.terms import Budget
+from indistinct.queries.policy.terms import Budget, Key
+from indistinct.queries.questions.planner import Wishes, plan_question
+from indistinct.queries.questions.reading import read_statement
 from tests.noise.budget import SHARE, share
-from tests.queries.engines import ENGINES, Rows, policy
+from tests.queries.engines import EACH, Rows, policy
 from tests.queries.test_sensitivity import exacts, planned
 
 BUDGET = Budget(epsilon=1)
-HARD_UNITS = [0, 1, -1, 2**31 - 1, -(2**31 - 1), 2**31, 2**62, -(2**63), 2**63 - 1, 4 * (2**31 - 2), 12345]
+HARD_UNITS = [
+    0,
+    1,
+    -1,
+    2**31 - 2,
+    2 - 2**31,
+    2**31 - 3,
+    2**31 - 1,
+    -(2**31 - 1),
+    2**31,
+    2**62,
+    -(2**63),
+    2**63 - 1,
+    4 * (2**31 - 2),
+    12345,
+]
 
 
 def placed_plan(keys: int, cells: int) -> Plan:
@@ -96,7 +115,7 @@ def alike() -> tuple[str, str]:
     raise AssertionError
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EACH)
 def test_the_order_of_rows_decides_nothing(engine: str) -> None:
     plan = planned("SELECT ward, COUNT(*) FROM visits GROUP BY ward", policy(groups=1, rows=1))
     rows = [(unit, ward, 1.0, 1, None, True) for ward in alike() for unit in range(50)]
@@ -146,7 +165,7 @@ UNITS = {
     "far apart": ("integer", "SELECT i * 4294967296 + i % 7 AS u FROM range(15000) t(i)"),
     "text": ("text", "SELECT 'person ' || i AS u FROM range(15000) t(i)"),
 }
-KEYS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
+CHOSEN: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "months": ("integer", "BIGINT", tuple(range(1, 13))),
     "around 0": ("integer", "BIGINT", (-2, -1, None, 0, 1, 2)),
     "words and NULL": ("text", "VARCHAR", ("a", None, "c")),
@@ -166,8 +185,8 @@ def spelled(keys: tuple[Any, ...]) -> str:
 
 
 def test_groups_are_chosen_evenly() -> None:
-    level = share() / (4 * len(KEYS) * len(UNITS) + 1)
-    for (kind, stored, keys), (unit, told) in itertools.product(KEYS.values(), UNITS.values()):
+    level = share() / (4 * len(CHOSEN) * len(UNITS) + 1)
+    for (kind, stored, keys), (unit, told) in itertools.product(CHOSEN.values(), UNITS.values()):
         for groups, public in ((1, False), (2, False), (1, True), (2, True)):
             plan = plan_of(kind, unit, keys if public else None, groups=groups)
             counts = counts_of(plan, [stored], told, [spelled(keys)])
@@ -205,7 +224,7 @@ def test_each_unit_has_groups_evenly_over_questions(public: bool, monkeypatch: p
 
 
 def test_numbers_with_a_pattern_are_uneven(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, stored, keys = KEYS["months"]
+    kind, stored, keys = CHOSEN["months"]
     unit, told = UNITS["in turn"]
     linear = choosing._numbered  # noqa: SLF001  # to be broken
 
@@ -222,12 +241,12 @@ def test_numbers_with_a_pattern_are_uneven(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_missing_keys_that_come_last_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind, stored, keys = KEYS["words and NULL"]
+    kind, stored, keys = CHOSEN["words and NULL"]
     monkeypatch.setattr(exp, "Coalesce", lambda this, **_: this)
     assert not is_even(counts_of(plan_of(kind, "integer", None), [stored], UNITS["in turn"][1], [spelled(keys)]), SHARE)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EACH)
 @pytest.mark.parametrize("public", [False, True])
 def test_groups_are_chosen_about_evenly(engine: str, public: bool) -> None:
     wards = ["a", "b", "c", None]
@@ -242,3 +261,33 @@ def test_groups_are_chosen_about_evenly(engine: str, public: bool) -> None:
 
     assert even()
     assert not even(lambda sound: re.sub(r'CAST\(["`]u["`] AS', "CAST(7 AS", sound))
+
+
+KEYS: dict[str, tuple[Key, ...]] = {
+    "day": (date(1, 1, 1), date(2020, 2, 29), None, date(9999, 12, 31)),
+    "urgent": (True, None, False),
+    "days": (-(2**63), -1, 0, 1, 2**31, 2**63 - 1),
+    "ward": ("it's; --", "", "ä", "A", "a", "a ", "'), ('x', 9"),
+}
+
+
+@pytest.mark.parametrize("engine", EACH)
+@pytest.mark.parametrize("name", KEYS)
+def test_public_keys_of_every_kind_are_told_apart(engine: str, name: str) -> None:
+    question = read_statement(f"SELECT {name}, COUNT(*) FROM visits GROUP BY {name}")
+    plan = plan_question(question, policy(groups=2, rows=9), Wishes(keys={name: KEYS[name]}))
+    assert plan.placed
+    columns = {"ward": "a", "day": None, "days": 3, "urgent": True}
+    values = [*KEYS[name], *KEYS[name][::-1], "elsewhere" if name == "ward" else KEYS[name][0]]
+    rows: Rows = []
+    for unit, value in enumerate(values):
+        row = columns | {name: value}
+        rows = [*rows, (unit, row["ward"], 1.0, row["days"], row["day"], row["urgent"])]
+    (found,) = exacts(engine, [{"visits": rows}], plan)
+    assert found.units == dict(Counter((value,) for value in values if value in KEYS[name]))
+
+
+def test_keys_that_are_equal_in_python_have_tables_of_their_own() -> None:
+    whole, truth = GroupKey(Field("r1", "x", "integer"), (1, 0)), GroupKey(Field("r1", "x", "boolean"), (True, False))
+    told = [places_of(key, (1, 2), "keys", "duckdb").sql("duckdb") for key in (whole, truth)]
+    assert told[0] != told[1]

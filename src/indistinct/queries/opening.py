@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from indistinct.composition.filters import BasicRule, ConcentratedRule
-from indistinct.errors import InvalidParameter
+from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget as LedgerBudget
 from indistinct.ledger import Ledger
 from indistinct.numbers import read_number
 from indistinct.queries.database import PrivateDatabase
-from indistinct.queries.engines.duckdb import DuckDBEngine
 from indistinct.queries.engines.engine import Engine
+from indistinct.queries.engines.holding import engine_for, is_address, is_session, named, of_database, of_session
 from indistinct.queries.policy.terms import Budget, Column, Contribution, Policy, PrivateTable, Row
 
 __all__ = ["open"]
@@ -22,6 +22,7 @@ __all__ = ["open"]
 def open(  # noqa: A001  # said as indistinct.open
     source: object = None,
     *,
+    table: str | None = None,
     unit: str | Row | None = None,
     epsilon: object = None,
     delta: object = None,
@@ -35,35 +36,29 @@ def open(  # noqa: A001  # said as indistinct.open
     seconds: float = 600.0,
     engine: Engine | None = None,
 ) -> PrivateDatabase:
-    """A private database over a file, a frame, or several of them by the names of a policy's tables.
+    """A private database over a file, a frame, a database, or several tables by the names of a policy's.
 
     `source` is the path of a Parquet, CSV or DuckDB file, an Arrow table (anything with `__arrow_c_stream__`), a frame
-    of pandas or polars, or a mapping from names of tables to these. `unit` names the column that says whose row it is
-    (rows where it is NULL are left out), or is `indistinct.ROW` where each row is a unit of its own: there is no
-    default. `groups` and `rows` are how many groups of an answer one unit counts in, and with how many rows in each.
+    of pandas or polars; the address of a PostgreSQL database (`postgresql://...`) or a SparkSession, with `table`, or
+    a frame of Spark; or a mapping from names of tables to these. `name` is how questions call the table. `unit` names
+    the column that says whose row it is (rows where it is NULL are left out), or is `indistinct.ROW` where each row is
+    a unit of its own: there is no default. `groups` and `rows` are how many groups of an answer one unit counts in,
+    and with how many rows in each.
 
     The budget is (epsilon, delta) for all answers together, in zero-concentrated privacy, or in epsilon where delta is
     0; half of delta is set aside for private keys of groups. It lives in a ledger. For files that is a file beside the
     (first) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates it
-    where there is none; without `epsilon` it must be there already; one with another budget is refused. For frames the
+    where there is none; without `epsilon` it must be there already; one with another budget is refused. For a table in
+    PostgreSQL it is in the same database, unless `ledger` names another or a file. For frames, Spark's as well, the
     ledger is temporary, unless `ledger` names one: the budget is then forgotten when the database is closed, and
     whoever opens the frame again starts anew.
 
     `policy` is the owner's, and then decides what it says; columns and types are otherwise those of the data, which
     are thereby declared public.
     """
-    sources = _sources(source, policy, name)
+    sources = _sources(source, policy, name, table)
     wanted = _wanted(epsilon, delta, policy)
-    types = (
-        {each.name: {column: kind.type for column, kind in each.columns.items()} for each in policy.tables}
-        if policy
-        else {}
-    )
-    units = {next(iter(sources)): unit} if isinstance(unit, str) and len(sources) == 1 else {}
-    if policy is not None:
-        private = [each for each in policy.tables if isinstance(each, PrivateTable)]
-        units = {each.name: each.unit for each in private if isinstance(each.unit, str)}
-    opened: Engine = engine if engine is not None else DuckDBEngine(sources, types=types, units=units)
+    opened: Engine = engine if engine is not None else engine_for(sources, policy, unit)
     closing: list[Callable[[], object]] = []
     try:
         decided = policy or _undeclared(opened, sources, unit, wanted, groups, rows)
@@ -78,24 +73,45 @@ def open(  # noqa: A001  # said as indistinct.open
     return PrivateDatabase(dataset, decided, opened, book, analyst, questions, seconds, closing)
 
 
-def _sources(source: object, policy: Policy | None, name: str | None) -> dict[str, object]:
+def _sources(source: object, policy: Policy | None, name: str | None, table: str | None) -> dict[str, object]:
+    if table is not None and (policy is not None or not (is_address(source) or is_session(source))):
+        raise InvalidParameter(
+            "table",
+            table,
+            "be left out where a policy names the tables, or the source is no database",
+            instead="Say name= to call a file or a frame something.",
+        )
     if isinstance(source, Mapping):
-        found = {str(table): each for table, each in source.items()}
+        found = {str(each): of for each, of in source.items()}
     elif source is None and policy is not None:
-        found = {table.name: table.source for table in policy.tables if table.source is not None}
+        found = {each.name: each.source for each in policy.tables if each.source is not None}
+    elif is_session(source):
+        tables = {} if policy is None else {each.name: each.source or each.name for each in policy.tables}
+        found = of_session(source, tables or named(table, name))
+    elif isinstance(source, str) and is_address(source) and policy is None:
+        found = of_database(source, table, name)
     elif policy is not None:
-        first = next(table for table in policy.tables if isinstance(table, PrivateTable))
-        found = {first.name: source}
+        first = next(each for each in policy.tables if isinstance(each, PrivateTable))
+        found = {each.name: source for each in policy.tables} if is_address(source) else {first.name: source}
     else:
         found = {name or (Path(source).stem if isinstance(source, str | Path) else "data"): source}
     if not found or any(each is None for each in found.values()):
         raise InvalidParameter("source", source, "be a path, a frame, or a mapping from names of tables to these")
     if policy is not None:
-        missing = [table.name for table in policy.tables if table.name not in found]
+        missing = [each.name for each in policy.tables if each.name not in found]
         if missing:
             raise InvalidParameter("source", sorted(found), f"hold the policy's table {missing[0]!r}")
-        return {table.name: found[table.name] for table in policy.tables}
-    return found
+        found = {each.name: found[each.name] for each in policy.tables}
+    return {each: _placed(each, of) for each, of in found.items()}
+
+
+def _placed(name: str, source: object) -> object:
+    """An address with the table that is meant, which is of the same name unless another one is said behind #."""
+    return (
+        next(iter(of_database(source, None, name).values()))
+        if isinstance(source, str) and is_address(source)
+        else source
+    )
 
 
 def _wanted(epsilon: object, delta: object, policy: Policy | None) -> Budget | None:
@@ -166,18 +182,35 @@ def _ledger(
         folder = tempfile.TemporaryDirectory(prefix="indistinct-")
         closing.append(folder.cleanup)
         ledger = Path(folder.name) / "temporary.ledger"
-    address = str(ledger) if ledger is not None else f"{Path(paths[0]).expanduser().resolve()}.ledger"
-    exists = "://" in address or Path(address).exists()
+    address = str(ledger) if ledger is not None else _beside(paths[0])
+    exists = is_address(address) or Path(address).exists()
     if wanted is None and not exists:
         raise InvalidParameter(
             "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
         )
     budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
-    book = Ledger.open(address) if exists else Ledger.create(address, *budgets)
+    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
     closing.append(book.close)
     if exists and budgets:
         _check_budgets(book, dataset, budgets)
     return book
+
+
+def _beside(source: str | Path) -> str:
+    """Where the ledger of a file or of a table is."""
+    if isinstance(source, str) and is_address(source):
+        return source.partition("#")[0]
+    return f"{Path(source).expanduser().resolve()}.ledger"
+
+
+def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
+    """A ledger that is there; in a database it is made if there is none."""
+    try:
+        return Ledger.open(address)
+    except LedgerUnavailable:
+        if not budgets or not is_address(address):
+            raise
+    return Ledger.create(address, *budgets)
 
 
 def _budget(dataset: str, wanted: Budget, analyst: str = "") -> LedgerBudget:

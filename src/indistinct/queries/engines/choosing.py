@@ -5,21 +5,22 @@ Groups and units become numbers below the prime P = 2^31 - 1, and a unit's group
     group unit mod P,
 
 another order for each unit, and the same on every engine, as nothing is computed but whole numbers below 2^62. The
-numbers have no pattern of their own, or groups at its ends would come first too often: a public group's is drawn by a
-salt from the question; a private key that is text counts by its MD5, one that is a whole number by the square of a
-salted multiple, NULL by a number that is drawn for it. Units are numbered like private keys, but never 0.
+numbers have no pattern of their own, or groups at its ends would come first too often: a public group's was drawn for
+it; a private key that is text counts by its MD5, one that is a whole number by the square of a multiple that is salted
+by the question, NULL by a number that is drawn for it. Units are numbered like private keys, but never 0.
 
 What a unit counts in is a function of its own rows and of the question, so it stays as it is when another unit is added
 or removed. That is all that privacy asks of the choice: nobody needs to be unable to guess the salts. But ties must not
 be broken by the order of rows, in which others have a part. So they are broken by the keys; or they cannot occur, where
 all keys are public: no two public groups have the same number then, and so no two have the same product. And where rows
 are units, which are known by a number that others have a part in, that number has none in the order: it is that of the
-groups' own numbers, the same for all rows.
+groups' own numbers, salted, and the same for all rows.
 """
 
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -27,7 +28,7 @@ from indistinct.errors import InternalError
 from indistinct.queries.engines.integers import PRIME, hashed, modulo
 from indistinct.queries.engines.words import Dialect, cast, column, identifier, key_literal, whole
 from indistinct.queries.plans.expressions import Field
-from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.plan import GroupKey, Plan
 from indistinct.queries.policy.terms import ColumnType, Key
 
 __all__ = ["order_of_groups", "places_of"]
@@ -48,10 +49,10 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
             number = _numbered(column(name), key.expression.type, salts, dialect, PRIME)
             group = _plus(group, exp.Coalesce(this=number, expressions=[whole(salts.drawn())]))
         group = modulo(group)
-    by: list[exp.Expression] = [group]
+    unit = whole(salts.drawn())
     if not plan.by_rows:
         unit = _plus(_numbered(column("u"), plan.unit.type, salts, dialect, PRIME - 1), whole(1))
-        by = [modulo(_times(group, unit))]
+    by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
     # than sorting, from which the keys, though they decide nothing here, keep it.
     if not plan.placed or plan.groups > 1:
@@ -59,11 +60,18 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
 
 
-def places_of(keys: tuple[Key, ...], places: tuple[int, ...], alias: str) -> exp.Values:
+def places_of(key: GroupKey, places: tuple[int, ...], alias: str, dialect: Dialect) -> exp.Values:
     """A table of public keys and their numbers, to be joined with."""
-    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for key, place in zip(keys, places, strict=True)]
+    rows = exp.Var(this=_rows(key.expression.type, key.public or (), places, dialect))
     names = [identifier(name) for name in ("key", "place")]
-    return exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(alias), columns=names))
+    return exp.Values(expressions=[rows], alias=exp.TableAlias(this=identifier(alias), columns=names))
+
+
+@lru_cache(16)
+def _rows(_: ColumnType, keys: tuple[Key, ...], places: tuple[int, ...], dialect: Dialect) -> str:
+    """The rows of the table, which many questions have in common. The type is there as True and 1 are equal."""
+    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for key, place in zip(keys, places, strict=True)]
+    return ", ".join(row.sql(dialect=dialect) for row in rows)
 
 
 class _Salts:

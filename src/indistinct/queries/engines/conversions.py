@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.words import TYPES, Dialect, case, cast, real, whole
+from indistinct.queries.engines.words import Dialect, case, cast, real, type_of, whole
 from indistinct.queries.plans.expressions import Expression, Operation
 from indistinct.queries.policy.terms import ColumnType
 
@@ -64,7 +64,7 @@ def converted(operation: Operation, argument: Expression, told: exp.Expression, 
 
 def nearest_whole(told: exp.Expression) -> exp.Expression:
     """The whole number below a double that is among them."""
-    return exp.TryCast(this=exp.Floor(this=told), to=exp.DataType.build("BIGINT"))
+    return exp.TryCast(this=exp.Floor(this=told), to=type_of("integer"))
 
 
 def _truth_as(told: exp.Expression, true: exp.Expression, false: exp.Expression) -> exp.Expression:
@@ -78,5 +78,5 @@ def _text_to(told: exp.Expression, kind: ColumnType, pattern: str, dialect: Dial
     matches = exp.RegexpLike(this=told.copy(), expression=exp.Literal.string(whole_text))
     value: exp.Expression = cast(told.copy(), kind)
     if dialect != "postgres":
-        value = exp.TryCast(this=told.copy(), to=exp.DataType.build(TYPES[kind]))
+        value = exp.TryCast(this=told.copy(), to=type_of(kind))
     return case([(matches, value)], exp.Null())

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from indistinct.queries.engines.words import Dialect, cast, real, whole
+from indistinct.queries.engines.words import Dialect, cast, real, type_of, whole
 from indistinct.queries.policy.terms import ColumnType
 
 __all__ = ["PRIME", "at_most", "hashed", "kept", "modulo", "row_number", "shrunk", "squared", "summed"]
@@ -95,17 +95,17 @@ def modulo(told: exp.Expression, by: int = PRIME) -> exp.Expression:
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=told), expression=whole(by)))
 
 
-def hashed(told: exp.Expression, kind: ColumnType, dialect: Dialect) -> exp.Expression:
-    """A number from 0 to 2^31 - 2 for a value, NULL for NULL: of text, from the first digits of its MD5."""
+def hashed(told: exp.Expression, kind: ColumnType, dialect: Dialect, limit: int = PRIME) -> exp.Expression:
+    """A number below a limit of 2^28 or more for a value, NULL for NULL: of text, from the first digits of its MD5."""
     match kind:
         case "integer":
-            return exp.Abs(this=modulo(cast(told, "integer")))
+            return exp.Abs(this=modulo(cast(told, "integer"), limit))
         case "real":  # whose spelling differs
             within = exp.LT(this=exp.Abs(this=told.copy()), expression=real(2.0**52))
-            below = exp.TryCast(this=exp.Floor(this=told.copy()), to=exp.DataType.build("BIGINT"))
+            below = exp.TryCast(this=exp.Floor(this=told.copy()), to=type_of("integer"))
             absent = exp.If(this=exp.Is(this=told.copy(), expression=exp.Null()), true=exp.Null())
             told = exp.Case(ifs=[absent, exp.If(this=within, true=below)], default=whole(0))
-            return exp.Abs(this=modulo(cast(told, "integer")))
+            return exp.Abs(this=modulo(cast(told, "integer"), limit))
         case "timestamp":
             told = cast(told, "date")
     text = exp.MD5(this=cast(told, "text"))

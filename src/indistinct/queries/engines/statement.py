@@ -24,7 +24,7 @@ from indistinct.queries.engines.arithmetic import exact_double, steps_between, s
 from indistinct.queries.engines.choosing import order_of_groups, places_of
 from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
 from indistinct.queries.engines.speaking import said
-from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, whole
+from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
@@ -51,8 +51,6 @@ from indistinct.queries.plans.relations import (
 from indistinct.queries.policy.terms import Key
 
 __all__ = ["statement_of"]
-
-_CELL_TYPE = "BIGINT"
 
 
 def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
@@ -81,7 +79,7 @@ class _Statement:
         ]
         for index, quantiles in enumerate(self.plan.quantiles, start=1):
             steps += self._cells(index, quantiles.cells)
-            missing = [exp.Cast(this=exp.Null(), to=exp.DataType.build("BIGINT")) for _ in self.plan.measures]
+            missing = [exp.Cast(this=exp.Null(), to=type_of("integer")) for _ in self.plan.measures]
             parts.append(self._part(index, f"grid{index}", [column("weight"), *missing], column("cell")))
         query: exp.Query = parts[0]
         for part in parts[1:]:
@@ -127,7 +125,7 @@ class _Statement:
         for index, (name, key, group) in enumerate(zip(self.keys, plan.keys, groups, strict=True)):
             public = key.public or ()
             if plan.placed:
-                places = places_of(public, placing[index], f"keys {name}")
+                places = places_of(key, placing[index], f"keys {name}", self.dialect)
                 declared = column("key", places.alias)
                 equal = self._same(group, declared) if None in public else exp.EQ(this=group, expression=declared)
                 select = select.join(places, on=equal, copy=False)
@@ -157,7 +155,7 @@ class _Statement:
                 exp.If(this=exp.GTE(this=double.copy(), expression=real(of.high)), true=whole(of.steps(of.high))),
                 exp.If(this=exp.LTE(this=double.copy(), expression=real(of.low)), true=whole(of.steps(of.low))),
             ],
-            default=exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT")),
+            default=exp.TryCast(this=rounded, to=type_of("integer")),
         )
 
     def _steps(self) -> list[tuple[str, exp.Select]]:
@@ -263,9 +261,7 @@ class _Statement:
             pieces = pieces.group_by(column("u"), *[key.copy() for key in keys], self._cell(cells, value), copy=False)
             share = [column("u"), *[key.copy() for key in keys]]
             columns: list[exp.Expression] = [*[key.copy() for key in keys], column("cell"), column("n")]
-            total = exp.Cast(
-                this=exp.Window(this=exp.Sum(this=column("n")), partition_by=share), to=exp.DataType.build("BIGINT")
-            )
+            total = exp.Cast(this=exp.Window(this=exp.Sum(this=column("n")), partition_by=share), to=type_of("integer"))
             columns.append(_named(total, "total"))
             if self.plan.choosing:
                 columns.append(
@@ -298,7 +294,7 @@ class _Statement:
         double = value.copy() if cells.value.type == "real" else _double(value.copy())
         inverse = cells.number / (cells.high - cells.low)
         place = steps_between(double.copy(), cells.low, inverse, guard=self.dialect == "postgres")
-        inside = exp.TryCast(this=exp.Floor(this=place), to=exp.DataType.build(_CELL_TYPE))
+        inside = exp.TryCast(this=exp.Floor(this=place), to=type_of("integer"))
         return exp.Case(
             ifs=[
                 exp.If(this=exp.GTE(this=double.copy(), expression=real(cells.high)), true=whole(cells.number - 1)),
@@ -323,7 +319,7 @@ class _Statement:
     def _part(
         self, number: int, source: str, numbers: Sequence[exp.Expression], cell: exp.Expression | None
     ) -> exp.Select:
-        empty = exp.Cast(this=exp.Null(), to=exp.DataType.build(_CELL_TYPE))
+        empty = exp.Cast(this=exp.Null(), to=type_of("integer"))
         keys = [column(name, source) for name in self.keys]
         select = _select([_named(whole(number), "part"), *keys, _named(cell or empty, "cell"), *numbers], source)
         if number and self.keys and not self.plan.public:
@@ -417,8 +413,8 @@ def _count() -> exp.Expression:
 
 
 def _double(told: exp.Expression) -> exp.Expression:
-    return exp.Cast(this=told, to=exp.DataType.build("DOUBLE"))
+    return exp.Cast(this=told, to=type_of("real"))
 
 
 def _text(told: exp.Expression) -> exp.Expression:
-    return exp.Cast(this=told.copy(), to=exp.DataType.build("TEXT"))
+    return exp.Cast(this=told.copy(), to=type_of("text"))

@@ -23,18 +23,19 @@ __all__ = [
     "key_literal",
     "real",
     "shortened",
+    "type_of",
     "whole",
 ]
 
 Dialect: TypeAlias = Literal["duckdb", "spark", "postgres"]
 
-TYPES: dict[ColumnType, str] = {
-    "integer": "BIGINT",
-    "real": "DOUBLE",
-    "text": "TEXT",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
+_TYPES: dict[ColumnType, exp.DType] = {
+    "integer": exp.DType.BIGINT,
+    "real": exp.DType.DOUBLE,
+    "text": exp.DType.TEXT,
+    "boolean": exp.DType.BOOLEAN,
+    "date": exp.DType.DATE,
+    "timestamp": exp.DType.TIMESTAMP,
 }
 _LONGEST = 63
 
@@ -84,7 +85,12 @@ def key_literal(key: Key) -> exp.Expression:
 
 def cast(told: exp.Expression, kind: ColumnType) -> exp.Expression:
     """As a type of the policy."""
-    return exp.Cast(this=told, to=exp.DataType.build(TYPES[kind]))
+    return exp.Cast(this=told, to=type_of(kind))
+
+
+def type_of(kind: ColumnType) -> exp.DataType:
+    """A type of the policy in SQL."""
+    return exp.DataType(this=_TYPES[kind])
 
 
 def double(value: Expression, told: exp.Expression) -> exp.Expression:

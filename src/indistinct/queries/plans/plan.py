@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import Cells, Measure
@@ -100,18 +101,8 @@ class Plan:
 
     @property
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Numbers for the values of each public key, drawn by a salt from the question.
-
-        The sums of one of each are different for different groups, and below 2^30.
-        """
-        salted = random.Random(self.fingerprint())  # noqa: S311  # nobody needs to be unable to guess them
-        needed = [(len(key.public or ()) - 1).bit_length() for key in self.keys]
-        spare, shift, places = (_PLACES - sum(needed)) // len(needed), 0, []
-        for key, bits in zip(self.keys, needed, strict=True):
-            drawn = salted.sample(range(2 ** (bits + spare)), len(key.public or ()))
-            places.append(tuple(number << shift for number in drawn))
-            shift += bits + spare
-        return tuple(places)
+        """Numbers for the values of each public key; the sums of one of each are different, and below 2^30."""
+        return _places(tuple(len(key.public or ()) for key in self.keys))
 
     @property
     def by_rows(self) -> bool:
@@ -126,3 +117,16 @@ class Plan:
         """Of what the engine is asked and what is selected, whatever is made of it afterwards."""
         asked = replace(self, outputs=(), having=None, order=(), limit=None, offset=0)
         return hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(64)
+def _places(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Drawn for so many values of each key: in some bits of each number, which are those of no other key."""
+    drawn = random.Random(0)  # noqa: S311  # nobody needs to be unable to guess them
+    needed = [(size - 1).bit_length() for size in sizes]
+    spare, shift, places = (_PLACES - sum(needed)) // len(needed), 0, []
+    for size, least in zip(sizes, needed, strict=True):
+        bits = least + spare
+        places.append(tuple(number << shift for number in drawn.sample(range(2**bits), size)))
+        shift += bits
+    return tuple(places)
