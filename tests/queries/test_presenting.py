@@ -77,7 +77,7 @@ def test_units_that_are_rounded_are_told(name: str) -> None:
 
 def test_units_of_any_type_are_opened_exactly() -> None:
     for kind, values in UNITS.values():
-        table = arrow(f"SELECT unnest({listed(kind, values)}) AS U")
+        table = arrow(f"SELECT unnest({listed(kind, values)}) AS u")
         with indistinct.open(table, unit="u", epsilon=1, delta=1e-6) as database:
             assert database.policy.tables[0].columns["u"].type in {"integer", "text"}
             rows = database.engine.run('SELECT count(DISTINCT "u") FROM data', seconds=60)

@@ -5,6 +5,7 @@ from indistinct.ledger.budgets import Budget
 from indistinct.ledger.charge import Charge, Reservation
 from indistinct.ledger.entries import ChargeRecord, Row
 from indistinct.ledger.ledger import Ledger, Standing, Trial
+from indistinct.ledger.protected import Protected
 from indistinct.ledger.receipts import Receipt, read_receipt
 from indistinct.ledger.verification import Verdict
 
@@ -14,6 +15,7 @@ __all__ = [
     "Charge",
     "ChargeRecord",
     "Ledger",
+    "Protected",
     "Receipt",
     "Reservation",
     "Row",

@@ -22,6 +22,7 @@ from indistinct.ledger.group import Group, Watch, ignore
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
 from indistinct.ledger.page import Page
 from indistinct.ledger.promises import promise
+from indistinct.ledger.protected import Protected, decode_protected
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.store import Store, open_store
@@ -101,8 +102,17 @@ class Ledger:
             self._head = reader.head()
 
     @classmethod
-    def create(cls, address: str | Path, *budgets: Budget, anchor: str | Path | None = None) -> Ledger:
-        """A new ledger, in a file or in PostgreSQL (`postgresql://...`), where none may be yet."""
+    def create(
+        cls,
+        address: str | Path,
+        *budgets: Budget,
+        anchor: str | Path | None = None,
+        protects: Sequence[Protected] = (),
+    ) -> Ledger:
+        """A new ledger, in a file or in PostgreSQL (`postgresql://...`), where none may be yet.
+
+        `protects` says what all these budgets are for.
+        """
         names = [budget.name for budget in budgets]
         if len(set(names)) < len(names):
             raise InvalidParameter("the budgets' names", names, "differ")
@@ -118,7 +128,7 @@ class Ledger:
             if ledger._anchor is not None:
                 ledger.anchor.keep(ledger._anchor)
             for budget in budgets:
-                ledger.add(budget)
+                ledger.add(budget, protects=protects)
         except BaseException:
             store.close()
             raise
@@ -138,11 +148,11 @@ class Ledger:
             store.close()
             raise
 
-    def add(self, budget: Budget) -> None:
-        """Creates a budget. It is never replaced, and its rule never changes."""
+    def add(self, budget: Budget, *, protects: Sequence[Protected] = ()) -> None:
+        """Creates a budget. It is never replaced, and neither its rule nor what it protects ever changes."""
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", budget, "be a Budget")
-        self._group.run(Add(budget))
+        self._group.run(Add(budget, tuple(protects)))
 
     def grant(self, budget: str, amount: object, *, reason: str, parts: Sequence[str] = ()) -> None:
         """Adds to a budget: an amount of its currency, a mapping by currency, or by guarantee for a plan's slots.
@@ -213,6 +223,15 @@ class Ledger:
                     one = budget.units_of(account)
                     amounts = (Fraction(now.cap if now else cap, one), Fraction(now.spent if now else 0, one))
                     found.append(Standing(budget, part, place.period, account, *amounts))
+        return found
+
+    def protects(self) -> dict[str, tuple[Protected, ...]]:
+        """For each dataset, what was said to be protected when its budget was made; nothing where nothing was said."""
+        found: dict[str, tuple[Protected, ...]] = {}
+        with self._group.alone(), self._store.reading() as reader:
+            for row in reader.rows(kinds=("budget",)):
+                body = row.body
+                found[body["budget"]["dataset"]] = found.get(body["budget"]["dataset"]) or decode_protected(body)
         return found
 
     def promise(self, budget: str) -> str:

@@ -15,6 +15,7 @@ from indistinct.ledger.canonical import fingerprint
 from indistinct.ledger.costs import Amounts, Asked, Guarantees
 from indistinct.ledger.entries import ChargeRecord, Place
 from indistinct.ledger.page import Page
+from indistinct.ledger.protected import Protected, encode_protected
 from indistinct.ledger.shelf import Shelf, parts_of, period_of, places_of
 
 __all__ = ["Add", "Begin", "Fail", "Found", "Grant", "Operation", "Release", "Reserve", "Start", "Void"]
@@ -61,6 +62,7 @@ class Add:
     """Creates a budget."""
 
     budget: Budget
+    protects: tuple[Protected, ...] = ()
     key: str = ""
 
     def apply(self, page: Page) -> None:
@@ -70,7 +72,7 @@ class Add:
         if not self.budget.window:
             for account, cap in self.budget.caps.items():
                 taken += [(place, cap, cap, 0) for place in places_of(self.budget, account, (), page.time)]
-        _write(page, "budget", {"budget": self.budget.encode()}, taken)
+        _write(page, "budget", {"budget": self.budget.encode(), **encode_protected(self.protects)}, taken)
         page.shelf = Shelf({**page.shelf.budgets, self.budget.name: self.budget}, page.rows[-1].number)
 
 

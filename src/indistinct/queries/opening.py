@@ -9,12 +9,13 @@ from pathlib import Path
 from indistinct.composition.filters import BasicRule, ConcentratedRule
 from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget as LedgerBudget
-from indistinct.ledger import Ledger
+from indistinct.ledger import Ledger, Protected
 from indistinct.numbers import read_number
 from indistinct.queries.database import PrivateDatabase
 from indistinct.queries.engines.engine import Engine
 from indistinct.queries.engines.holding import engine_for, is_address, is_session, named, of_database, of_session
 from indistinct.queries.policy.terms import Budget, Column, Contribution, Policy, PrivateTable, Row
+from indistinct.queries.protection import check_protected, protected_by
 
 __all__ = ["open"]
 
@@ -30,8 +31,8 @@ def open(  # noqa: A001  # said as indistinct.open
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
-    groups: int = 1,
-    rows: int = 1,
+    groups: int | None = None,
+    rows: int | None = None,
     questions: int = 10,
     seconds: float = 600.0,
     engine: Engine | None = None,
@@ -43,25 +44,32 @@ def open(  # noqa: A001  # said as indistinct.open
     a frame of Spark; or a mapping from names of tables to these. `name` is how questions call the table. `unit` names
     the column that says whose row it is (rows where it is NULL are left out), or is `indistinct.ROW` where each row is
     a unit of its own: there is no default. `groups` and `rows` are how many groups of an answer one unit counts in,
-    and with how many rows in each.
+    and with how many rows in each (1, unless it is said).
 
     The budget is (epsilon, delta) for all answers together, in zero-concentrated privacy, or in epsilon where delta is
     0; half of delta is set aside for private keys of groups. It lives in a ledger. For files that is a file beside the
-    (first) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates it
-    where there is none; without `epsilon` it must be there already; one with another budget is refused. For a table in
-    PostgreSQL it is in the same database, unless `ledger` names another or a file. For frames, Spark's as well, the
-    ledger is temporary, unless `ledger` names one: the budget is then forgotten when the database is closed, and
-    whoever opens the frame again starts anew.
+    (first private) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates
+    it where there is none; without `epsilon` it must be there already; one with another budget is refused, and so is
+    one that protects other data, or these under another name or by another unit. For a table in PostgreSQL it is in the
+    same database, unless `ledger` names another or a file. For frames, Spark's as well, the ledger is temporary, unless
+    `ledger` names one: the budget is then forgotten when the database is closed, and whoever opens the frame again
+    starts anew.
 
-    `policy` is the owner's, and then decides what it says; columns and types are otherwise those of the data, which
-    are thereby declared public.
+    `policy` is the owner's, and decides what it says: nothing else may be said of that here. Columns and types are
+    otherwise those of the data, which are thereby declared public.
     """
     sources = _sources(source, policy, name, table)
     wanted = _wanted(epsilon, delta, policy)
+    if policy is not None:
+        for what, said in (("groups", groups), ("rows", rows)):
+            if said is not None:
+                raise InvalidParameter(what, said, "be left out beside a policy, which says it")
     opened: Engine = engine if engine is not None else engine_for(sources, policy, unit)
     closing: list[Callable[[], object]] = []
     try:
-        decided = policy or _undeclared(opened, sources, unit, wanted, groups, rows)
+        decided = policy or _undeclared(
+            opened, sources, unit, wanted, 1 if groups is None else groups, 1 if rows is None else rows
+        )
         _check(decided, opened, unit)
         dataset = name or next(each.name for each in decided.tables if isinstance(each, PrivateTable))
         book = _ledger(ledger, sources, dataset, wanted, decided, closing)
@@ -120,7 +128,16 @@ def _wanted(epsilon: object, delta: object, policy: Policy | None) -> Budget | N
             raise InvalidParameter("epsilon", epsilon, "be given with delta")
         return policy.budget if policy is not None else None
     level, failing = read_number("epsilon", epsilon), read_number("delta", 0 if delta is None else delta)
-    return Budget(epsilon=level, delta=failing)
+    wanted = Budget(epsilon=level, delta=failing)
+    if policy is not None:
+        own = policy.budget
+        if (level, failing) != (read_number("epsilon", own.epsilon), read_number("delta", own.delta)):
+            raise InvalidParameter(
+                "epsilon and delta",
+                (float(level), float(failing)),
+                f"be left out beside a policy, which says {float(own.epsilon):g} and {float(own.delta):g}",
+            )
+    return wanted
 
 
 def _undeclared(
@@ -175,42 +192,71 @@ def _ledger(
     policy: Policy,
     closing: list[Callable[[], object]],
 ) -> Ledger:
+    budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
+    protects = protected_by(policy, sources)
     if isinstance(ledger, Ledger):
+        check_protected(ledger, dataset, protects)
+        _check_budgets(ledger, dataset, budgets, protects)
         return ledger
-    paths = [each for each in sources.values() if isinstance(each, str | Path)]
-    if ledger is None and len(paths) < len(sources):
+    private = [sources[each.table] for each in protects]
+    own = ledger is None
+    address = str(ledger) if ledger is not None else _beside([each for each in private if isinstance(each, str | Path)])
+    if not address:
         folder = tempfile.TemporaryDirectory(prefix="indistinct-")
         closing.append(folder.cleanup)
-        ledger = Path(folder.name) / "temporary.ledger"
-    address = str(ledger) if ledger is not None else _beside(paths[0])
+        address = str(Path(folder.name) / "temporary.ledger")
     exists = is_address(address) or Path(address).exists()
     if wanted is None and not exists:
         raise InvalidParameter(
             "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
         )
-    budgets = [] if wanted is None else [_budget(dataset, wanted), *_analysts(dataset, policy)]
-    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
+    book = _opened(address, budgets, protects) if exists else Ledger.create(address, *budgets, protects=protects)
     closing.append(book.close)
-    if exists and budgets:
-        _check_budgets(book, dataset, budgets)
+    check_protected(book, dataset, protects)
+    if own and not is_address(address):
+        _check_alone(book, dataset)
+    _check_budgets(book, dataset, budgets, protects)
     return book
 
 
-def _beside(source: str | Path) -> str:
-    """Where the ledger of a file or of a table is."""
-    if isinstance(source, str) and is_address(source):
-        return source.partition("#")[0]
-    return f"{Path(source).expanduser().resolve()}.ledger"
+def _beside(sources: list[str | Path]) -> str:
+    """Where the ledger of these files or tables is; empty if there are none.
+
+    It is beside the first file, unless it is beside another one of them already: the order of a policy's tables does
+    not matter.
+    """
+    places = [
+        source.partition("#")[0]
+        if isinstance(source, str) and is_address(source)
+        else f"{Path(source).expanduser().resolve()}.ledger"
+        for source in sources
+    ]
+    there = sorted({place for place in places if not is_address(place) and Path(place).exists()})
+    if len(there) > 1:
+        raise InvalidParameter("ledger", None, "be given", instead=f"There are several already: {', '.join(there)}.")
+    return next(iter([*there, *places]), "")
 
 
-def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
+def _opened(address: str, budgets: list[LedgerBudget], protects: tuple[Protected, ...]) -> Ledger:
     """A ledger that is there; in a database it is made if there is none."""
     try:
         return Ledger.open(address)
     except LedgerUnavailable:
         if not budgets or not is_address(address):
             raise
-    return Ledger.create(address, *budgets)
+    return Ledger.create(address, *budgets, protects=protects)
+
+
+def _check_alone(book: Ledger, dataset: str) -> None:
+    """Refuses a second budget beside a file, whoever made the first."""
+    datasets = sorted({each.budget.dataset for each in book.standings()})
+    if datasets and dataset not in datasets:
+        raise InvalidParameter(
+            "name",
+            dataset,
+            f"be {datasets[0]!r}, whose budget is beside the file",
+            instead="Two budgets for the same rows would promise less than either says.",
+        )
 
 
 def _budget(dataset: str, wanted: Budget, analyst: str = "") -> LedgerBudget:
@@ -227,14 +273,14 @@ def _analysts(dataset: str, policy: Policy) -> list[LedgerBudget]:
     return [_budget(dataset, each.budget or policy.budget, each.name) for each in policy.analysts]
 
 
-def _check_budgets(book: Ledger, dataset: str, budgets: list[LedgerBudget]) -> None:
+def _check_budgets(book: Ledger, dataset: str, budgets: list[LedgerBudget], protects: tuple[Protected, ...]) -> None:
     known = {standing.budget.name: standing.budget for standing in book.standings()}
     for budget in budgets:
         own = known.get(budget.name)
         if own is None:
             if dataset in {each.dataset for each in known.values()} and not budget.analyst:
                 raise InvalidParameter("the ledger", budget.name, "hold the budget of this data set")
-            book.add(budget)
+            book.add(budget, protects=protects)
         elif own.encode() != budget.encode():
             raise InvalidParameter(
                 "epsilon and delta",

@@ -49,8 +49,9 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
             number = _numbered(column(name), key.expression.type, salts, dialect, PRIME)
             group = _plus(group, exp.Coalesce(this=number, expressions=[whole(salts.drawn())]))
         group = modulo(group)
-    unit = whole(salts.drawn())
-    if not plan.by_rows:
+    if plan.by_rows:
+        unit = whole(salts.drawn())
+    else:
         unit = _plus(_numbered(column("u"), plan.unit.type, salts, dialect, PRIME - 1), whole(1))
     by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
