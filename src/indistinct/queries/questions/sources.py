@@ -34,6 +34,8 @@ _UNIT_FUNCTIONS: dict[type[exp.Expression], UnitFunction] = {
     exp.Count: UnitFunction.COUNT,
 }
 _MOST_RELATIONS = 20
+_MOST_PRIVATE = 4
+"""Of each of them a unit may have many rows, and as many combinations as the product: it must not take for ever."""
 
 
 @dataclass(slots=True)
@@ -116,6 +118,12 @@ class Sources:
         scope.relations[shown] = columns
         if isinstance(table, PrivateTable):
             self.private.append(table)
+            if len(self.private) > _MOST_PRIVATE:
+                raise Refuse(
+                    node,
+                    f"At most {_MOST_PRIVATE} private tables are put together.",
+                    "Bring each to one row of a unit first, with GROUP BY, in a question of its own.",
+                )
             scope.unit = (
                 columns[table.unit.casefold()]
                 if not isinstance(table.unit, Row)
