@@ -49,9 +49,12 @@ class Task:
 
 
 BESIDE_HANDS = ("indistinct", "by hand")
+ON_SPARK = ("indistinct on Spark", "by hand in Spark")
 TASKS = (
     Task("regions", "COUNT and SUM by 50 regions, public keys, one row per user", BESIDE_HANDS, "at most 1.5"),
     Task("products", "COUNT and SUM by 1,000 products, private keys, 5 groups x 10 rows", BESIDE_HANDS, "at most 0.7"),
+    Task("spark regions", "The first of these on Spark, with two cores", ON_SPARK, "at most 1.3"),
+    Task("spark products", "The second of these on Spark, with two cores", ON_SPARK, "at most 1.3"),
     Task("overhead", "Planning, accounting, ledger and noise, beyond the engine", ("indistinct",), "at most 15 ms"),
     Task("orders", "COUNT by order, private keys, all of them distinct", ("indistinct",), "under 2 GB"),
     Task(
@@ -77,7 +80,9 @@ def make_table(path: Path, size: float) -> None:
 
 def measured(task: Task, contestant: str, table: Path, runs: int) -> dict[str, Any]:
     """What one process finds; its failure is an answer as well."""
-    asked = json.dumps({"task": task.name, "contestant": contestant, "table": str(table), "runs": runs})
+    asked = json.dumps(
+        {"task": task.name.removeprefix("spark "), "contestant": contestant, "table": str(table), "runs": runs}
+    )
     try:
         ran = subprocess.run(
             [sys.executable, HERE / "query_contestants.py"],

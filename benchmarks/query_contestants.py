@@ -45,6 +45,17 @@ WINDOWS_BY_HAND = f"""
 """
 
 
+# The same in Spark: the row of each user with the least hash, and windows.
+ONE_ROW_IN_SPARK = f"""
+    WITH one AS (
+        SELECT min_by(region, xxhash64(order_id, 42)) AS region, min_by({CLAMPED}, xxhash64(order_id, 42)) AS amount
+        FROM sales GROUP BY user_id
+    )
+    SELECT region, count(*), sum(amount) FROM one WHERE region IN ({", ".join(map(repr, REGIONS))}) GROUP BY region
+"""
+WINDOWS_IN_SPARK = WINDOWS_BY_HAND.replace("hash(", "xxhash64(")
+
+
 def timed(work: Callable[[], Any], runs: int) -> Found:
     """The median of so many runs, and how many rows come of it."""
     seconds, rows = [], 0
@@ -68,6 +79,48 @@ def by_hand(task: str, table: Path, runs: int) -> Found:
     if task == "regions":
         return timed(lambda: engine.execute(ONE_ROW_BY_HAND, [REGIONS]).fetchall(), runs)
     return timed(lambda: engine.execute(WINDOWS_BY_HAND).fetchall(), runs)
+
+
+def spark_session() -> Any:
+    """Two cores of this machine, compiled, and nothing else that differs from what Spark is by itself."""
+    import os
+    import subprocess
+
+    from pyspark.sql import SparkSession
+
+    java = Path(__file__).parent.parent / "scripts" / "java"
+    os.environ["JAVA_HOME"] = subprocess.run([java], capture_output=True, text=True, check=True).stdout.strip()
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": "4g",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.driver.host": "127.0.0.1",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def spark_by_hand(task: str, table: Path, runs: int) -> Found:
+    """What somebody writes who knows Spark: bounded, and without noise."""
+    session = spark_session()
+    session.read.parquet(str(table)).createOrReplaceTempView("sales")
+    question = ONE_ROW_IN_SPARK if task == "regions" else WINDOWS_IN_SPARK
+    session.sql(question).collect()  # the first run compiles
+    return timed(lambda: session.sql(question).collect(), runs)
+
+
+def spark(task: str, table: Path, runs: int) -> Found:
+    """Ours, on Spark."""
+    frame = spark_session().read.parquet(str(table))
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Path(folder, "sales.ledger")
+        with opened(task, table, ledger, questions=20, frame=frame) as database:
+            database.sql(QUESTIONS[task], fresh=True)
+            return timed(lambda: database.sql(QUESTIONS[task], fresh=True).rows, runs)
 
 
 SUMS = "COUNT(*) AS orders, SUM(CLAMP(amount, 0, 100)) AS amount"
@@ -99,7 +152,7 @@ class Watched:
         return getattr(self._engine, name)
 
 
-def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float = DELTA) -> Any:
+def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float = DELTA, frame: object = None) -> Any:
     from indistinct import queries
     from indistinct.queries.engines.duckdb import DuckDBEngine
 
@@ -117,6 +170,8 @@ def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float
         contribution=queries.Contribution(groups=groups, rows=rows),
     )
     policy = queries.Policy(tables=(sales,), budget=queries.Budget(epsilon=EPSILON, delta=delta))
+    if frame is not None:
+        return queries.open({"sales": frame}, policy=policy, ledger=ledger, questions=questions)
     engine = Watched(DuckDBEngine({"sales": table}, threads=1))
     return queries.open({"sales": table}, policy=policy, ledger=ledger, questions=questions, engine=engine)
 
@@ -234,7 +289,14 @@ class Errors:
         return {"error of counts": count, "error of sums": total, "draws": self.draws}
 
 
-CONTESTANTS = {"indistinct": indistinct, "indistinct, in rho": in_rho, "by hand": by_hand, "opendp": opendp}
+CONTESTANTS = {
+    "indistinct": indistinct,
+    "indistinct, in rho": in_rho,
+    "by hand": by_hand,
+    "indistinct on Spark": spark,
+    "by hand in Spark": spark_by_hand,
+    "opendp": opendp,
+}
 
 if __name__ == "__main__":
     asked = json.load(sys.stdin)

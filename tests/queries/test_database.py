@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from indistinct.queries.engines.statement import statement_of
 from indistinct.queries.questions.planner import plan_question
 from indistinct.queries.questions.reading import read_statement
 from tests.noise.budget import SHARE, band
-from tests.queries.engines import Rows, duckdb_of, policy, sales
+from tests.queries.engines import ENGINES, Rows, policy, sales
 from tests.queries.test_sensitivity import QUESTIONS, database, without
 
 
@@ -205,16 +205,25 @@ def test_a_question_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 NOBODY: dict[str, Rows] = {"visits": [], "people": [], "towns": []}
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_neighbours_look_alike(name: str) -> None:
-    """Columns, rows' order and refusals are those of the policy: an empty database shows the same."""
-    shapes = []
-    for tables in (database(5), without(database(5), 1), NOBODY):
-        rules = policy(keys=True)
-        with indistinct.open({name: [] for name in tables}, policy=rules, engine=duckdb_of(tables)) as opened:
-            answer = opened.sql(QUESTIONS[name], keys=public_keys(name))
-            shapes.append((answer.columns, [row[: len(public_keys(name))] for row in answer.rows]))
-    assert shapes[0] == shapes[1] == shapes[2]
+def test_neighbours_look_alike(name: str, engine: str) -> None:
+    """Columns, rows' order and refusals are those of the policy: an empty database shows the same, on every engine."""
+    shapes = [shape_of(tables, name, engine) for tables in (database(5), without(database(5), 1), NOBODY)]
+    assert shapes[0] == shapes[1] == shapes[2] == shape_of(NOBODY, name, "duckdb")
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("name", ["counts", "left join"])
+def test_neighbours_look_alike_on_spark(name: str) -> None:
+    test_neighbours_look_alike(name, "spark")
+
+
+def shape_of(tables: Mapping[str, Rows], name: str, engine: str) -> Any:
+    rules = policy(keys=True)
+    with indistinct.open({table: [] for table in tables}, policy=rules, engine=ENGINES[engine](tables)) as opened:
+        answer = opened.sql(QUESTIONS[name], keys=public_keys(name))
+        return answer.columns, [row[: len(public_keys(name))] for row in answer.rows]
 
 
 def public_keys(name: str) -> dict[str, list[Any]]:

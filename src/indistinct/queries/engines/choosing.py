@@ -31,7 +31,7 @@ from indistinct.queries.plans.expressions import Field
 from indistinct.queries.plans.plan import GroupKey, Plan
 from indistinct.queries.policy.terms import ColumnType, Key
 
-__all__ = ["order_of_groups", "places_of"]
+__all__ = ["first_in_spark", "order_of_groups", "places_of", "spread_by_unit"]
 
 
 def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
@@ -73,6 +73,27 @@ def _rows(_: ColumnType, keys: tuple[Key, ...], places: tuple[int, ...], dialect
     """The rows of the table, which many questions have in common. The type is there as True and 1 are equal."""
     rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for key, place in zip(keys, places, strict=True)]
     return ", ".join(row.sql(dialect=dialect) for row in rows)
+
+
+def spread_by_unit(source: str) -> exp.Select:
+    """Rows with those of a unit in one place, for Spark: whatever is done by unit afterwards moves no more rows."""
+    hint = exp.Hint(expressions=[exp.Anonymous(this="REPARTITION", expressions=[column("u")])])
+    select = exp.select(exp.Star(), copy=False).from_(exp.Table(this=identifier(source)), copy=False)
+    select.set("hint", hint)
+    return select
+
+
+def first_in_spark(order: exp.Order, names: list[str]) -> list[tuple[str, exp.Select]]:
+    """The first group of each unit, where there are no ties, in one pass without sorting: of columns of numbers."""
+    place = exp.Alias(this=order.expressions[0].this, alias=identifier("h"))
+    ordered = exp.select(exp.Star(), place, copy=False).from_(exp.Table(this=identifier("bounded")), copy=False)
+    least = [
+        exp.Alias(this=exp.Anonymous(this="MIN_BY", expressions=[column(name), column("h")]), alias=identifier(name))
+        for name in names
+    ]
+    first = exp.Alias(this=whole(1), alias=identifier("place"))
+    chosen = exp.select(*least, first, copy=False).from_(exp.Table(this=identifier("ordered")), copy=False)
+    return [("ordered", ordered), ("chosen", chosen.group_by(column("u"), copy=False))]
 
 
 class _Salts:

@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
-from indistinct.queries.engines.choosing import order_of_groups, places_of
+from indistinct.queries.engines.choosing import first_in_spark, order_of_groups, places_of, spread_by_unit
 from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
@@ -181,12 +181,17 @@ class _Statement:
                     parts.append(_named(counted, f"s{index}"))
                     if isinstance(each, Sum):
                         parts.append(_named(exp.Count(this=column(self.values[each.of.value])), f"n{index}"))
-        pieces = _select([column("u"), *map(column, self.keys), *parts], self.source).group_by(
-            column("u"), *map(column, self.keys), copy=False
-        )
         bounded = [_named(self._bounded(each, i), f"b{i}") for i, each in enumerate(measures) if not self._is_one(each)]
-        steps = [("pieces", pieces), ("bounded", _select([column("u"), *map(column, self.keys), *bounded], "pieces"))]
-        if self.plan.choosing:
+        alone = self.dialect == "spark" and self.plan.choosing and self.plan.placed and self.plan.groups == 1
+        steps = [("spread", spread_by_unit(self.source))] if alone else []
+        pieces = _select([column("u"), *map(column, self.keys), *parts], "spread" if alone else self.source)
+        pieces = pieces.group_by(column("u"), *map(column, self.keys), copy=False)
+        steps.append(("pieces", pieces))
+        steps.append(("bounded", _select([column("u"), *map(column, self.keys), *bounded], "pieces")))
+        if alone:
+            names = [*self.keys, *(each.alias for each in bounded)]
+            steps += first_in_spark(order_of_groups(self.plan, self.keys, self.dialect), names)
+        elif self.plan.choosing:
             order = order_of_groups(self.plan, self.keys, self.dialect)
             place = exp.Window(this=exp.RowNumber(), partition_by=[column("u")], order=order)
             steps.append(("chosen", _select([exp.Star(), _named(place, "place")], "bounded")))
