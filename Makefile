@@ -21,8 +21,8 @@ test: .venv/test.stamp ## Check everything: style, types, imports, tests, exampl
 	$(BIN)/pytest --numprocesses auto --dist loadgroup
 	$(BIN)/sphinx-build -W --keep-going -n -E -q -b html docs docs/_build/html
 
-torture: .venv/test.stamp ## Kill the ledger, cut its power and fill its disk, a thousand times and more (slow)
-	INDISTINCT_TORTURE=1 $(BIN)/pytest tests/ledger -q -s
+torture: .venv/test.stamp ## Kill the ledger and the service, cut the power and fill the disk, a thousand times and more (slow)
+	INDISTINCT_TORTURE=1 $(BIN)/pytest tests/ledger tests/server/test_torture.py tests/server/test_deployment.py -q -s
 
 bench: .venv-bench/bench.stamp ## Measure against other libraries, side by side (slow)
 	.venv-bench/bin/python benchmarks/composition.py

@@ -2,7 +2,8 @@
 
 Everything is measured in one run, on one disk, in turns, so that ratios mean something: a bare commit is one row
 inserted and committed with the same settings, by the same SQLite. Each figure is the median of several turns. The
-targets are those that the ledger was designed for; what misses one is marked.
+targets are those that the ledger was designed for; what misses one is marked. How much company helps depends on how
+long a commit takes, so it is also measured as on slower disks: each commit, the bare one too, then takes longer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from indistinct.errors import BudgetExceeded
 from indistinct.ledger import Budget, Ledger
 from indistinct.ledger.operations import Release, Reserve
 from indistinct.ledger.page import Page
+from indistinct.ledger.store import open_store
 
 COST = PureDP("1e-6")
 TURNS = 5
@@ -42,18 +44,21 @@ def told(name: str, value: str, target: str, *, reached: bool) -> None:
     print(f"{name:<44}{value:>16}   {target:<24}{'' if reached else 'MISSED'}")
 
 
-def rates(folder: Path) -> None:
-    """Bare commits, charges one at a time, charges of 64 callers at once, in turns."""
+def rates(folder: Path, delay: float) -> None:
+    """Bare commits, charges one at a time, charges of 64 callers at once and 64 in a call, in turns."""
+    folder.mkdir()
     bare = apsw.Connection(str(folder / "bare"))
     bare.pragma("journal_mode", "WAL")
     bare.pragma("synchronous", "FULL")
     bare.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")
-    with Ledger.create(folder / "rates.ledger", Budget("hr", BasicRule(1000, 0))) as ledger:
+    Ledger.create(folder / "rates.ledger", Budget("hr", BasicRule(1000, 0))).close()
+    with Ledger(open_store(str(folder / "rates.ledger")), watch=lambda step: slower(step, delay)) as ledger:
         keys = map(str, count())
         actions: dict[str, tuple[Callable[[], None], int]] = {
-            "bare": (lambda: commits(bare), SINGLE),
+            "bare": (lambda: commits(bare, delay), SINGLE),
             "alone": (lambda: charges(ledger, keys), SINGLE),
             "together": (lambda: charges_at_once(ledger, next(keys)), CALLERS * EACH),
+            "in one call": (lambda: charges_in_calls(ledger, keys), CALLERS * EACH),
             "answered": (lambda: answers(ledger, keys), SINGLE),
         }
         for action, _ in actions.values():
@@ -65,21 +70,36 @@ def rates(folder: Path) -> None:
     bare.close()
     each = {name: statistics.median(found) for name, found in times.items()}
     ratio = statistics.median(a / b for a, b in zip(times["alone"], times["bare"], strict=True))
-    speed = statistics.median(a / b for a, b in zip(times["alone"], times["together"], strict=True))
+    speeds = {
+        name: statistics.median(a / b for a, b in zip(times["alone"], times[name], strict=True))
+        for name in ("together", "in one call")
+    }
+    if delay:
+        print(f"\nwith {1e3 * delay:g} ms more for every commit")
     told("a bare durable commit", f"{1e3 * each['bare']:.3f} ms", "", reached=True)
     told("a charge, one at a time", f"{1e3 * each['alone']:.3f} ms", "", reached=True)
     told("  beside a bare commit", f"{ratio:.2f} times", "at most 1.5 times", reached=ratio <= 1.5)
     told("a charge and its answer", f"{1e3 * each['answered']:.3f} ms", "", reached=True)
     told("charges a second, one at a time", f"{1 / each['alone']:,.0f}", "", reached=True)
     told("charges a second, 64 at once", f"{1 / each['together']:,.0f}", "", reached=True)
+    speed = speeds["together"]
     told("  beside one at a time", f"{speed:.1f} times", "at least 20 times", reached=speed >= 20)
+    told("charges a second, 64 in one call", f"{1 / each['in one call']:,.0f}", "", reached=True)
+    told("  beside one at a time", f"{speeds['in one call']:.1f} times", "", reached=True)
 
 
-def commits(bare: apsw.Connection) -> None:
+def slower(step: str, delay: float) -> None:
+    """A disk that takes longer."""
+    if delay and step == "committed":
+        time.sleep(delay)
+
+
+def commits(bare: apsw.Connection, delay: float) -> None:
     """What SQLite itself needs."""
     for _ in range(SINGLE):
         with bare:
             bare.execute("INSERT INTO t (b) VALUES (?)", ("x" * 400,))
+        slower("committed", delay)
 
 
 def charges(ledger: Ledger, keys: Iterator[str]) -> None:
@@ -100,6 +120,12 @@ def charges_at_once(ledger: Ledger, name: str) -> None:
         caller.start()
     for caller in callers:
         caller.join()
+
+
+def charges_in_calls(ledger: Ledger, keys: Iterator[str]) -> None:
+    """One caller, who charges many at once."""
+    for _ in range(EACH):
+        ledger.charge_many({next(keys): COST for _ in range(CALLERS)})
 
 
 def answers(ledger: Ledger, keys: Iterator[str]) -> None:
@@ -141,7 +167,7 @@ def filled(path: Path, rows: int) -> None:
                         if isinstance(operation, Reserve):
                             page.set_charge(key, None)
                         operation.apply(page)
-                    made, number = made + 3, number + 1
+                    made, number = made + 2, number + 1
                 page.flush(session)
 
 
@@ -161,11 +187,14 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10**6, help="how large the large ledger is")
+    parser.add_argument("--slower", type=float, nargs="*", default=[1, 4], help="by how many milliseconds, each")
     parser.add_argument("--folder", help="on which disk (that of the temporary files)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
-        rates(folder)
+        for number, delay in enumerate((0.0, *arguments.slower)):
+            rates(folder / str(number), delay / 1e3)
+        print()
         refusals(folder)
         large(folder, arguments.rows)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 ROWS, USERS, REGIONS, PRODUCTS = 10_000_000, 1_000_000, 50, 1_000
-SECONDS_ALLOWED = 600
+SECONDS_ALLOWED = 3600
 
 # Zipf's law: the n-th commonest has a share in proportion to 1/n, by the inverse of its continuous form.
 _MAKE = """
@@ -59,9 +59,15 @@ TASKS = (
     Task("orders", "COUNT by order, private keys, all of them distinct", ("indistinct",), "under 2 GB"),
     Task(
         "error",
-        "Root mean square error of COUNT and SUM by 50 regions at (1, 1e-6), over 200 draws",
-        ("indistinct", "indistinct, in rho", "opendp"),
+        "Root mean square error at (1, 1e-6) over 200 draws: COUNT and SUM by 50 regions, AVG by region, MEDIAN",
+        ("indistinct", "indistinct, in rho", "opendp", "pipelinedp", "diffprivlib"),
         "at most 1",
+    ),
+    Task(
+        "agreement",
+        "COUNT and SUM by 50 regions at epsilon 1000, where noise hardly matters",
+        ("indistinct and opendp",),
+        "counts within 1, sums within 5",
     ),
 )
 

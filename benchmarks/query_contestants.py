@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import resource
 import statistics
 import sys
@@ -13,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import query_errors
+
 Found = dict[str, Any]
-REGIONS = [f"region {number}" for number in range(1, 51)]
+REGIONS = query_errors.REGIONS
 EPSILON, DELTA = 1, 1e-6
-DRAWS = 200
-MOST_USERS = 5000  # where the noise is measured, which does not depend on the rows
 CLAMPED = "least(greatest(amount, 0), 100)"
 
 # One row of each user, by a salted hash; then the regions of the list.
@@ -129,9 +128,8 @@ QUESTIONS = {
     "products": f"SELECT product, {SUMS} FROM sales GROUP BY product",
     "orders": "SELECT order_id, COUNT(*) AS n FROM sales GROUP BY order_id",
     "overhead": f"SELECT region, {SUMS} FROM sales GROUP BY region",
-    "error": f"SELECT region, {SUMS} FROM sales GROUP BY region",
 }
-CONTRIBUTIONS = {"regions": (1, 1), "products": (5, 10), "orders": (5, 1), "overhead": (1, 1), "error": (1, 1)}
+CONTRIBUTIONS = {"regions": (1, 1), "products": (5, 10), "orders": (5, 1), "overhead": (1, 1)}
 
 
 class Watched:
@@ -152,7 +150,7 @@ class Watched:
         return getattr(self._engine, name)
 
 
-def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float = DELTA, frame: object = None) -> Any:
+def opened(task: str, table: Path, ledger: Path, *, questions: int, frame: object = None) -> Any:
     from indistinct import queries
     from indistinct.queries.engines.duckdb import DuckDBEngine
 
@@ -169,7 +167,7 @@ def opened(task: str, table: Path, ledger: Path, *, questions: int, delta: float
         },
         contribution=queries.Contribution(groups=groups, rows=rows),
     )
-    policy = queries.Policy(tables=(sales,), budget=queries.Budget(epsilon=EPSILON, delta=delta))
+    policy = queries.Policy(tables=(sales,), budget=queries.Budget(epsilon=EPSILON, delta=DELTA, rule="zcdp"))
     if frame is not None:
         return queries.open({"sales": frame}, policy=policy, ledger=ledger, questions=questions)
     engine = Watched(DuckDBEngine({"sales": table}, threads=1))
@@ -181,7 +179,7 @@ def indistinct(task: str, table: Path, runs: int) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder, "sales.ledger")
         if task == "error":
-            return our_error(table, Path(folder), delta=0)
+            return {**query_errors.ours(table, Path(folder), rule=None), "MiB": peak_mib()}
         if task == "overhead":
             return overhead(table, ledger)
         with opened(task, table, ledger, questions=20) as database:
@@ -204,98 +202,30 @@ def overhead(table: Path, ledger: Path) -> Found:
 def in_rho(_: str, table: Path, __: int) -> Found:
     """Ours with a budget of zero-concentrated privacy, which is made for many questions, spent on one."""
     with tempfile.TemporaryDirectory() as folder:
-        return our_error(table, Path(folder), delta=DELTA)
+        return {**query_errors.ours(table, Path(folder), rule="zcdp"), "MiB": peak_mib()}
 
 
-def our_error(table: Path, folder: Path, *, delta: float) -> Found:
-    """The root of the mean square error of our counts and sums, each draw with the whole of a new budget."""
-    import duckdb
-
-    exact = one_row_of_each(table)
-    one = """
-        SELECT user_id, min(region) AS region, 1 AS product, min(amount)::DOUBLE AS amount, 1 AS order_id
-        FROM sales GROUP BY user_id ORDER BY user_id
-    """
-    with duckdb.connect() as engine:
-        engine.read_parquet(str(table)).create_view("sales")
-        engine.sql(f"{one} LIMIT {MOST_USERS}").write_parquet(str(folder / "one.parquet"))
-    errors = Errors(exact)
-    start = time.perf_counter()
-    for draw in range(DRAWS):
-        with opened("error", folder / "one.parquet", folder / f"{draw}.ledger", questions=1, delta=delta) as database:
-            answer = database.sql(QUESTIONS["error"])
-        errors.add({region: (count, total) for region, count, total in answer.rows})
-    return {**errors.found(), "s": (time.perf_counter() - start) / DRAWS, "MiB": peak_mib()}
+def agreement(_: str, table: Path, __: int) -> Found:
+    """Ours and OpenDP's, where both are nearly exact."""
+    with tempfile.TemporaryDirectory() as folder:
+        return query_errors.agreement(table, Path(folder))
 
 
-def opendp(_: str, table: Path, __: int) -> Found:
-    """OpenDP on Polars: the root of the mean square error of its counts and sums."""
-    import opendp.prelude as dp
-    import polars as pl
-
-    dp.enable_features("contrib")
-    exact = one_row_of_each(table)
-    keys = pl.LazyFrame({"region": REGIONS})
-    frame = pl.LazyFrame(exact, schema=["user_id", "region", "amount"], orient="row")
-    errors = Errors(exact)
-    start = time.perf_counter()
-    for _draw in range(DRAWS):
-        context = dp.Context.compositor(
-            data=frame,
-            privacy_unit=dp.unit_of(contributions=1, identifier=pl.col("user_id")),
-            privacy_loss=dp.loss_of(epsilon=float(EPSILON), delta=DELTA),
-            split_evenly_over=1,
-            margins=[dp.polars.Margin(by=["region"], max_length=len(exact), max_groups=50)],
-        )
-        question = context.query().truncate_per_group(1).group_by("region")
-        sums = pl.col("amount").dp.sum((0.0, 100.0))
-        answer = question.agg(dp.len(signed=True), sums).with_keys(keys).release().collect()
-        errors.add({region: (count, total) for region, count, total in answer.rows()})
-    return {**errors.found(), "s": (time.perf_counter() - start) / DRAWS, "MiB": peak_mib()}
+def peer(answer: Callable[[Path], Found]) -> Callable[[str, Path, int], Found]:
+    """Another library, asked for its errors."""
+    return lambda _, table, __: {**answer(table), "MiB": peak_mib()}
 
 
-def one_row_of_each(table: Path) -> list[Any]:
-    """A table in which every user has one row, so that bounding contributions changes nothing."""
-    import duckdb
-
-    with duckdb.connect(config={"threads": 1}) as engine:
-        engine.read_parquet(str(table)).create_view("sales")
-        return engine.execute(
-            "SELECT user_id, min(region), min(amount)::DOUBLE FROM sales GROUP BY user_id ORDER BY user_id "
-            f"LIMIT {MOST_USERS}"
-        ).fetchall()
-
-
-class Errors:
-    """The root of the mean square error of counts and sums, over regions and draws."""
-
-    def __init__(self, rows: list[Any]) -> None:
-        self.truth: dict[str, list[float]] = {}
-        for _, region, amount in rows:
-            sums = self.truth.setdefault(region, [0.0, 0.0])
-            sums[0] += 1
-            sums[1] += amount
-        self.squares = [0.0, 0.0]
-        self.draws = 0
-
-    def add(self, answer: dict[str, Any]) -> None:
-        self.draws += 1
-        for region, truths in self.truth.items():
-            for place, truth in enumerate(truths):
-                self.squares[place] += (answer[region][place] - truth) ** 2 / len(self.truth)
-
-    def found(self) -> Found:
-        count, total = (math.sqrt(each / self.draws) for each in self.squares)
-        return {"error of counts": count, "error of sums": total, "draws": self.draws}
-
-
-CONTESTANTS = {
+CONTESTANTS: dict[str, Callable[[str, Path, int], Found]] = {
     "indistinct": indistinct,
     "indistinct, in rho": in_rho,
+    "indistinct and opendp": agreement,
     "by hand": by_hand,
     "indistinct on Spark": spark,
     "by hand in Spark": spark_by_hand,
-    "opendp": opendp,
+    "opendp": peer(query_errors.opendp),
+    "diffprivlib": peer(query_errors.diffprivlib),
+    "pipelinedp": peer(query_errors.pipelinedp),
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import math
+import os
 import statistics
 import subprocess
 import sys
@@ -71,8 +73,17 @@ def paced(work: Callable[[], object], rate: float, seconds: float) -> list[float
     return found
 
 
-def sustained(url: str, token: str, path: str, seconds: float, clients: int = 8) -> float:
-    """How many a second, with several clients that each ask again at once."""
+def used_by(process: int) -> float:
+    """Seconds of processors that a process has used, where the system tells."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return math.nan
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def sustained(url: str, token: str, path: str, server: int, seconds: float, clients: int = 8) -> tuple[float, float]:
+    """How many a second, with several clients that each ask again at once; and the server's milliseconds for each."""
     done = [0] * clients
     until = time.perf_counter() + seconds
 
@@ -83,11 +94,12 @@ def sustained(url: str, token: str, path: str, seconds: float, clients: int = 8)
             done[which] += 1
 
     threads = [threading.Thread(target=run, args=(which,)) for which in range(clients)]
+    before = used_by(server)
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(done) / seconds
+    return sum(done) / seconds, 1e3 * (used_by(server) - before) / sum(done)
 
 
 def told(name: str, times: list[float]) -> tuple[float, float]:
@@ -125,9 +137,8 @@ def main() -> None:
                 there = told("asked over HTTP", paced(client.ask, arguments.rate, arguments.seconds))
                 print(f"{'overhead':<34}{there[0] - here[0]:>10.2f}{there[1] - here[1]:>10.2f}")
                 for path in ("/v1/ask", "/v1/explain"):
-                    print(
-                        f"{path + ', 8 clients':<34}{sustained(url, token, path, arguments.seconds):>10.0f}   a second"
-                    )
+                    rate, cost = sustained(url, token, path, server.pid, arguments.seconds)
+                    print(f"{path + ', 8 clients':<34}{rate:>10.0f}{cost:>10.2f}   a second, and milliseconds of work")
             finally:
                 server.terminate()
 

@@ -43,6 +43,13 @@ def test_import_is_light() -> None:
     assert len(loaded) <= 40, loaded
 
 
+@pytest.mark.parametrize("thing", ["PureDP('0.1')", "Laplace(scale=10)"])
+def test_a_first_answer_does_not_wait_for_imports(thing: str) -> None:
+    made = f"from indistinct import Laplace, PureDP, compose; profile = compose({{{thing}: 1000}})"
+    code = f"import sys; {made}; before = set(sys.modules); profile.epsilon('1e-6'); print(*set(sys.modules) - before)"
+    assert fresh(code).split() == []
+
+
 def test_version_is_that_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert importlib.metadata.version("indistinct") == project["version"]

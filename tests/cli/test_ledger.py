@@ -33,7 +33,7 @@ def test_what_is_shown_is_what_was_charged(path: str, capsys: pytest.CaptureFixt
     rho, delta = told["budgets"]
     assert (rho["account"], rho["spent"], rho["cap"]) == ("rho", "2497919/500000000", "2435597/100000000")
     assert (delta["account"], delta["cap"]) == ("delta", "0")
-    assert (told["rows"], told["unfinished"]) == (5, 0)
+    assert (told["rows"], told["unfinished"]) == (4, 0)
     printed = answered(capsys, "ledger", "show", path)
     assert "hr       rho        0.02435597   0.004995838   0.019360132" in printed
     assert "promises ApproximateDP(1, '1e-06') for everything answered about hr" in printed
@@ -93,13 +93,13 @@ def test_grants_have_a_reason(path: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_verification_names_the_first_wrong_row(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     charge(path)
     anchor = str(tmp_path / "anchor")
-    assert answered(capsys, "ledger", "verify", path, "--anchor", anchor).startswith("5 rows, 1 charges: all as")
+    assert answered(capsys, "ledger", "verify", path, "--anchor", anchor).startswith("4 rows, 1 charges: all as")
     charge(path, "r")
     told = json.loads(answered(capsys, "ledger", "verify", path, "--anchor", anchor, "--json"))
-    assert (told["whole"], told["rows"], told["anchor"]["number"]) == (True, 8, 8)
+    assert (told["whole"], told["rows"], told["anchor"]["number"]) == (True, 6, 6)
     assert json.loads(Path(anchor).read_text()) == told["anchor"]
-    tampered(Path(path), "UPDATE entry SET answer = x'30' WHERE number = 5")
-    assert refused(capsys, "ledger", "verify", path).endswith("Row 5 holds another answer than was sealed.")
+    tampered(Path(path), "UPDATE entry SET answer = x'30' WHERE number = 4")
+    assert refused(capsys, "ledger", "verify", path).endswith("Row 4 holds another answer than was sealed.")
 
 
 def test_a_failed_verification_is_json_too(path: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,11 +114,11 @@ def test_a_failed_verification_is_json_too(path: str, capsys: pytest.CaptureFixt
 def test_an_export_holds_everything(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     charge(path)
     lines = [json.loads(line) for line in answered(capsys, "ledger", "export", path, "--json").splitlines()]
-    assert [json.loads(line["text"])["kind"] for line in lines] == ["ledger", "budget", "reserve", "start", "release"]
+    assert [json.loads(line["text"])["kind"] for line in lines] == ["ledger", "budget", "charge", "release"]
     assert lines[-1]["answer"] == "LTc="
     printed = answered(capsys, "ledger", "export", path).splitlines()
-    assert len(printed) == 5
-    assert printed[2].endswith('reserve q [["pure", "1/10"]]')
+    assert len(printed) == 4
+    assert printed[2].endswith('charge  q [["pure", "1/10"]]')
 
 
 def test_receipts_are_checked_alone_and_against_the_ledger(

@@ -6,11 +6,7 @@ import json
 import resource
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,60 +16,17 @@ from indistinct import connect
 from indistinct.errors import LedgerUnavailable
 from indistinct.ledger import Ledger
 from indistinct.server.client import RemoteRefusal
-
-PROGRAM = Path(sys.executable).with_name("indistinct")
-POLICY = """
-version = 1
-budget = {epsilon = 1, delta = 1e-6}
-[tables.people]
-source = "people.csv"
-unit = "person"
-columns.person.type = "integer"
-columns.age = {type = "integer", low = 0, high = 120}
-"""
+from tests.server.programs import issue, made, run, running, without
 
 
 @pytest.fixture
 def policy(tmp_path: Path) -> Path:
-    (tmp_path / "people.csv").write_text("person,age\n" + "".join(f"{i},{20 + i % 60}\n" for i in range(200)))
-    (tmp_path / "policy.toml").write_text(POLICY)
-    return tmp_path / "policy.toml"
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False)
-
-
-def without(age: int) -> str:
-    return f"SELECT COUNT(*) FROM people WHERE age <> {age}"  # a number
-
-
-def issue(policy: Path, person: str = "ada", role: str = "analyst") -> str:
-    return run("token", "issue", person, "--role", role, "--policy", policy).stdout.strip()
+    return made(tmp_path)
 
 
 def small_disk() -> None:
     """No file may grow beyond this: what a full disk is to a program."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
-
-
-@contextmanager
-def running(
-    policy: Path, *options: str, before: Callable[[], None] | None = None
-) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command: list[str | Path] = [PROGRAM, "serve", policy, "--port", str(port), "--tick", "0.005", *options]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before
-    ) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line.startswith("Serving people at"), (line, process.stderr.read() if process.stderr else "")
-            yield line.split()[-1].rstrip("."), process
-        finally:
-            process.kill()
 
 
 def test_it_serves_until_it_is_stopped(policy: Path) -> None:

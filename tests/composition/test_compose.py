@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from indistinct import ApproximateDP, PrivacyProfile, PureDP, compose
-from tests.composition.oracles import faults, wide
+from indistinct.errors import InvalidParameter
+from tests.composition.oracles import disclosed, faults, wide
 
 F = Fraction
 A, B = PureDP("0.5"), ApproximateDP("0.2", "1e-3")
@@ -64,6 +65,26 @@ def test_no_use_at_all() -> None:
         assert (nothing.delta(at).lower, nothing.delta(at).upper) == (0, 0)
     assert nothing.epsilon(0).upper == nothing.epsilon(1).upper == nothing.epsilon("1e-300").upper == 0
     assert nothing.disclosure.upper == nothing.largest_epsilon.upper == 0
+
+
+def test_deltas_are_counted_whichever_object_holds_them() -> None:
+    """Many parts have the very same delta, and some an equal one."""
+    parts = [(F(1, i), F(i % 3, 100), 1 + i % 2) for i in range(2, 12)]
+    profile = compose({ApproximateDP(epsilon, F(str(delta))): times for epsilon, delta, times in parts})
+    shared = {delta: delta for _, delta, _ in parts}
+    same = compose({ApproximateDP(epsilon, shared[delta]): times for epsilon, delta, times in parts})
+    assert Fraction(profile.disclosure.lower) <= disclosed(parts) <= Fraction(profile.disclosure.upper)
+    assert same.disclosure == profile.disclosure
+    assert profile.disclosure.relative_width < 1e-15
+
+
+def test_what_cannot_be_composed_is_named_wherever_it_stands() -> None:
+    many = [PureDP(F(i, 1000)) for i in range(1, 200)]
+    for intruder in (0.1, PureDP, None):
+        with pytest.raises(InvalidParameter, match="a composed thing must be a guarantee"):
+            compose(Counter([*many, intruder]))
+        with pytest.raises(InvalidParameter, match="a composed thing must be a guarantee"):
+            compose([*many, intruder])  # type: ignore[list-item]  # what is refused
 
 
 def test_guarantees_that_are_equal_but_written_otherwise() -> None:

@@ -27,6 +27,7 @@ from indistinct import (
     ZeroConcentratedDP,
     compose,
 )
+from indistinct.composition import contour
 from indistinct.composition.contour import ContourComposition
 from indistinct.composition.losses import (
     AtomsLoss,
@@ -344,6 +345,56 @@ def test_no_use_at_all() -> None:
         assert compose({thing: 0, PureDP("0.5"): 3}).delta(1) == compose({PureDP("0.5"): 3}).delta(1)
 
 
+# What is laid out, and how far from its best epsilon it still serves.
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The gaps of the sheets that are laid out from here on."""
+    found: list[float] = []
+    honest = ContourComposition._laid_out  # noqa: SLF001  # counted
+
+    def laid_out(composition: ContourComposition, epsilon: float, gap: float) -> Sheet:
+        sheet = honest(composition, epsilon, gap)
+        found.append(gap)
+        return sheet
+
+    monkeypatch.setattr(ContourComposition, "_laid_out", laid_out)
+    return found
+
+
+@pytest.mark.parametrize(
+    "parts", [{Laplace(scale=10): 1000}, {Laplace(scale=20): 500, Gaussian(sigma=40): 500}, {Gaussian(sigma=4): 9}]
+)
+def test_a_curve_is_laid_out_once_or_twice(
+    parts: dict[Laplace | Gaussian, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid_out = counted(monkeypatch)
+    profile = compose(parts)
+    last = profile.epsilon("1e-6").upper
+    assert len(laid_out) <= 1
+    places = [last * i / 199 for i in range(200)]
+    curve = profile.deltas(places)
+    assert len(laid_out) <= 3
+    assert max(bracket.relative_width for bracket in curve) < 1e-7
+    for i in (0, 1, 60, 100, 140, 199):
+        alone = compose(parts).delta(places[i])
+        assert max(alone.lower, curve[i].lower) <= min(alone.upper, curve[i].upper)
+        assert alone.relative_width < 5e-8
+
+
+def test_the_last_digits_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Losses of +-1/133 for the most part, whose transform returns a thousand times: a millionth is enough."""
+    laid_out = counted(monkeypatch)
+    quick = compose({Laplace(scale=133): 1000}).delta(1)
+    assert laid_out == [1e-6]
+    assert quick.relative_width < 2e-6
+    monkeypatch.setattr(contour, "_FINEST_WORK", 10**7)
+    sharp = compose({Laplace(scale=133): 1000}).delta(1)
+    assert laid_out == [1e-6, 1e-8]
+    assert sharp.relative_width < 2e-8
+    assert quick.lower <= sharp.lower <= sharp.upper <= quick.upper
+
+
 # Planted faults: what the tests above would say of broken engines.
 
 
@@ -354,8 +405,7 @@ PARTS: tuple[tuple[LossLaw, int], ...] = ((LaplaceLoss(F(0.1)), 500), (GaussianL
 def laid_out(laws: tuple[tuple[LossLaw, int], ...]) -> Sheet:
     composition = ContourComposition(laws)
     composition.delta(AT)
-    sheet = composition._sheet  # noqa: SLF001  # there is no other way to break it
-    assert sheet is not None
+    (sheet,) = composition._sheets  # noqa: SLF001  # there is no other way to break it
     return sheet
 
 

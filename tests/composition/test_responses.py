@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import mpmath
@@ -24,6 +25,7 @@ epsilons = st.one_of(
     st.floats(1e-3, 20).map(Fraction),
     st.fractions(F(101, 100), 1000, max_denominator=100).filter(lambda x: x > 1).map(NaturalLog),
 )
+near_a_tenth = st.integers(0, 3).map(lambda i: F(1, 10) + F(i, 10**30))
 groups = st.lists(st.tuples(epsilons, st.integers(1, 1000)), min_size=1, max_size=5)
 
 
@@ -33,6 +35,22 @@ def test_equal_ones_are_counted_together_and_the_silent_left_out() -> None:
     assert made.count == 10
     assert made.times.tolist() == [1, 2, 7]
     assert made.epsilons[0] == 0.5
+
+
+@given(st.lists(st.tuples(st.one_of(epsilons, near_a_tenth), st.integers(0, 3)), max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_levels_with_the_same_float_are_told_apart_and_equal_ones_counted_together(
+    parts: list[tuple[Epsilon, int]],
+) -> None:
+    truth: Counter[Epsilon] = Counter()
+    for level, count in parts:
+        truth[level] += count
+    truth = +Counter({level: count for level, count in truth.items() if level})
+    for made in (Responses.of(parts), Responses.of_columns([e for e, _ in parts], [n for _, n in parts])):
+        assert dict(zip(made.levels, made.counts, strict=True)) == truth
+        assert len(made.levels) == len(truth)
+        assert made.epsilons.tolist() == sorted(made.epsilons.tolist())
+        assert made.epsilons.tolist() == pytest.approx([float(level) for level in made.levels], rel=1e-15, abs=0)
 
 
 def test_nothing_is_nothing() -> None:

@@ -62,6 +62,23 @@ def test_any_start_will_do(guess: float, slope: float) -> None:
     assert found.upper == pytest.approx(6 * math.log(10), rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize("power", range(-299, 0, 13))
+def test_a_secant_that_has_arrived_asks_no_more(power: int) -> None:
+    """At the crossing the next step is the end of the interval itself: no reason to halve all that is left."""
+    honest, asked = falling(1.0, 0.07, 1e5, 0.0), 0
+
+    def delta(epsilon: Epsilon) -> arb:
+        nonlocal asked
+        asked += 1
+        return honest(epsilon)
+
+    with precision(192):
+        target = ball(10) ** power
+        guess = -power * math.log(10) / 0.07 * (1 + 1e-4)
+        least_epsilon(delta, target, Bracket(1e5, 1e5), guess, -0.08)
+    assert asked <= 10
+
+
 def test_zero_where_it_starts_below() -> None:
     with precision(192):
         found = least_epsilon(falling(0.5, 1.0, 10.0, 0.0), ball(0.75), Bracket(10.0, 10.0), 1.0, -1.0)

@@ -18,7 +18,7 @@ from indistinct.composition import decay, transform
 from indistinct.composition.evaluators import Evaluator
 from indistinct.composition.lattice import Lattice
 from indistinct.composition.responses import Response, Responses
-from indistinct.composition.transform import Contour, TransformedComposition
+from indistinct.composition.transform import Contour, Piece, TransformedComposition
 from indistinct.numbers import Epsilon, NaturalLog
 from indistinct.numbers.balls import arb, ball, bracket_of, precision
 from tests.composition.oracles import convolved, equal, faults, outcomes
@@ -125,6 +125,28 @@ def test_one_evaluator_answers_all_over_the_range_and_back() -> None:
     assert wrong(evaluator, [(at, equal(F(1, 10), 500, at)) for at in places]) == []
 
 
+def test_it_answers_between_two_losses_and_across_them_in_any_order() -> None:
+    """Which sum over the nodes is in hand makes no difference."""
+    evaluator = of_equal(F(1, 10), 500)  # the losses are the multiples of 1/5
+    places = [F(i, 30) for i in (90, 91, 95, 96, 89, 92, 97, 84, 93, 102, 90)]
+    assert wrong(evaluator, [(at, equal(F(1, 10), 500, at)) for at in places]) == []
+
+
+def test_the_nodes_are_summed_once_between_two_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums: list[int] = []
+    honest = TransformedComposition._piece_of  # noqa: SLF001  # counted
+
+    def counted(evaluator: TransformedComposition, contour: Contour, first: int) -> Piece:
+        sums.append(first)
+        return honest(evaluator, contour, first)
+
+    monkeypatch.setattr(TransformedComposition, "_piece_of", counted)
+    evaluator = of_equal(F(1, 10), 500)
+    for i in range(12):
+        evaluator.delta(F(30 + i, 10))
+    assert len(sums) == len(set(sums)) == 6
+
+
 def test_it_costs_no_more_to_repeat_more() -> None:
     """10^15 uses of 1e-7 are a Gaussian mechanism with mu = sqrt(10), but for some 1e-14."""
     evaluator = of_equal(F(1, 10**7), 10**15)
@@ -164,6 +186,17 @@ def test_a_lost_count_is_noticed() -> None:
 
 def test_a_probability_that_is_a_little_wrong_is_noticed() -> None:
     assert wrong(of_equal(F(1, 2) * (1 + F(1, 10**13)), 20), TWENTY) != []
+
+
+class StalePiece(TransformedComposition):
+    """Keeps the first sum over the nodes for all epsilons."""
+
+    def _on(self, contour: Contour, epsilon: Epsilon, first: int) -> arb:
+        return super()._on(contour, epsilon, first if self._piece is None else self._piece.first)
+
+
+def test_a_stale_sum_is_noticed() -> None:
+    assert wrong(StalePiece(Lattice.of_equal(Response(F(1, 2), 20))), TWENTY) != []
 
 
 class OneTooEarly(Lattice):

@@ -1,6 +1,6 @@
 """A process that forks others, which charge a ledger and are killed; run by the tests, which read what it prints.
 
-    python -m tests.ledger.driver race ADDRESS PROCESSES
+    python -m tests.ledger.driver race ADDRESS PROCESSES ROUNDS
     python -m tests.ledger.driver kill ADDRESS CYCLES SEED
 
 It has imported everything before it forks, so a child costs milliseconds. A child reports through a pipe what it does:
@@ -28,25 +28,34 @@ STEPS = ("begun", "written", "committed")
 UNIT = {"epsilon": "1e-9"}
 
 
-def race(address: str, processes: int) -> dict[str, object]:
-    """Every process takes units until there are none."""
+def race(address: str, processes: int, rounds: int) -> dict[str, object]:
+    """In every round 100 units are granted, and every process takes units until there are none."""
+    taken = []
+    for at in range(rounds):
+        with Ledger.open(address) as ledger:
+            ledger.grant("hr", {"epsilon": "100e-9"}, reason=f"round {at}")
+        taken.append(_raced(address, processes, at))
+    return {"taken": taken}
+
+
+def _raced(address: str, processes: int, at: int) -> list[int]:
     pipes = []
-    start = time.monotonic() + 0.5
+    start = time.monotonic() + 0.05
     for process in range(processes):
         reading, writing = os.pipe()
         if os.fork() == 0:
             os.close(reading)
-            os.write(writing, b"%d" % _take_all(address, process, start))
+            os.write(writing, b"%d" % _take_all(address, f"{at}-{process}", start))
             os._exit(0)
         os.close(writing)
         pipes.append(reading)
     taken = [int(Path(f"/dev/fd/{pipe}").read_text(encoding="ascii")) for pipe in pipes]
     for _ in pipes:
         os.wait()
-    return {"taken": taken}
+    return taken
 
 
-def _take_all(address: str, process: int, start: float) -> int:
+def _take_all(address: str, process: str, start: float) -> int:
     with Ledger.open(address) as ledger:
         time.sleep(max(0.0, start - time.monotonic()))
         taken = 0
@@ -163,7 +172,7 @@ def _check(address: str, told: list[list[Any]], counts: Counter[str], *, whole: 
             ledger.verify()
             with store.reading() as reader:
                 rows = list(reader.rows())
-            charged = sum(row.kind == "reserve" for row in rows) - sum(row.kind == "void" for row in rows)
+            charged = sum(row.kind in ("reserve", "charge") for row in rows) - sum(row.kind == "void" for row in rows)
             (standing,) = (each for each in ledger.standings() if each.account == "epsilon")
             assert standing.spent * 10**9 == charged, (standing.spent, charged)
             counts["rows"] = len(rows)
@@ -172,8 +181,8 @@ def _check(address: str, told: list[list[Any]], counts: Counter[str], *, whole: 
 def main(arguments: list[str]) -> None:
     """Runs a command and prints what came of it."""
     match arguments:
-        case ["race", address, processes]:
-            print(json.dumps(race(address, int(processes))))  # noqa: T201  # for the test
+        case ["race", address, processes, rounds]:
+            print(json.dumps(race(address, int(processes), int(rounds))))  # noqa: T201  # for the test
         case ["kill", address, cycles, seed]:
             print(json.dumps(kill(address, int(cycles), int(seed))))  # noqa: T201
         case _:

@@ -79,6 +79,7 @@ def power_losses(disk: Disk, path: Path, cycles: int) -> tuple[int, int]:
         with suppress(LedgerError, apsw.Error):
             ledger.close()
         disk.restart(chance)
+        path.with_name(f"{path.name}-mark").unlink()  # it is not synchronised, and would tell what is counted here
         missing = lost(path, sent)
         forgotten += missing
         if missing:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 import tempfile
 import threading
 import time
@@ -11,7 +9,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -21,12 +18,13 @@ from hypothesis import strategies as st
 from indistinct.composition.filters import BasicRule
 from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget, ChargeRecord, Ledger
+from indistinct.ledger.bills import Bill
 from indistinct.ledger.charge import Charge
 from indistinct.ledger.costs import Amounts
-from indistinct.ledger.group import Group, _Ticket
-from indistinct.ledger.operations import Fail, Found, Grant, Operation, Release, Reserve, Start, Void
+from indistinct.ledger.group import _Ticket
+from indistinct.ledger.operations import Fail, Grant, Operation, Release, Reserve, Start, Together, Void
 from indistinct.ledger.page import Page
-from indistinct.ledger.sqlite import SQLiteStore
+from indistinct.ledger.store import open_store
 from tests.ledger.counts import count
 
 KEYS = st.sampled_from("abc")
@@ -34,7 +32,7 @@ COSTS = st.integers(0, 3).map(lambda units: Amounts((("epsilon", Fraction(units,
 
 
 def reserve(key: str, asked: Amounts, start: bool) -> Operation:
-    return Reserve(key, repr(asked), asked, None, None, (), start)
+    return Reserve(key, repr(asked), Bill.of(asked, None, None, ()), start)
 
 
 OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
@@ -44,6 +42,7 @@ OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.builds(Void, KEYS, st.just("test")),
     st.builds(Release, KEYS, st.sampled_from([b"1", b"2"]), st.just("json")),
     st.builds(Fail, KEYS),
+    st.builds(Together, st.lists(st.builds(reserve, KEYS, COSTS, st.booleans()), max_size=4).map(tuple)),
     st.builds(Grant, st.just("hr"), st.just("1e-9"), st.just("test")),
 )
 
@@ -52,7 +51,13 @@ def told(ticket: _Ticket) -> object:
     """What a caller learns; times are not compared."""
     if ticket.error is not None:
         return type(ticket.error), str(ticket.error)
-    result = ticket.result.record if isinstance(ticket.result, Found) else ticket.result
+    result = ticket.result
+    if isinstance(result, list):
+        return [of_record(each) for each in result]
+    return of_record(result)
+
+
+def of_record(result: object) -> object:
     if isinstance(result, ChargeRecord):
         return result.number, result.request, result.state, result.answer, result.form, result.seal
     return result
@@ -89,70 +94,9 @@ def test_a_charge_that_was_sealed_is_shown_whole() -> None:
         ledger._group._commit(tickets)  # noqa: SLF001
         assert isinstance(charge, Charge)
         found = tickets[1].result
-        assert isinstance(found, Found)
-        assert found.record.seal
+        assert isinstance(found, ChargeRecord)
+        assert found.seal
         assert ledger.charge("0.1", key="q").answer == 7
-
-
-def lines_of(function: Any) -> list[tuple[CodeType, int]]:
-    """Every line at which an interruption may come; a signal is never handled at a mere `try`."""
-    code = inspect.unwrap(function).__code__
-    source, first = inspect.getsourcelines(code)
-    lines = {line for *_, line in code.co_lines() if line and line > first}
-    return [(code, line) for line in sorted(lines) if source[line - first].strip() != "try:"]
-
-
-PLACES = [place for each in (Group._lead, Group._finish, Group._commit, Group._write) for place in lines_of(each)]  # noqa: SLF001
-PLACES += lines_of(SQLiteStore.session) + lines_of(SQLiteStore.undo)
-PLACES += [place for place in lines_of(Group.run) if place[1] > Group.run.__code__.co_firstlineno + 4]
-
-
-def interrupted_at(code: CodeType, line: int, work: Callable[[], object]) -> bool:
-    """Whether the work came by there; it was interrupted as it first did."""
-    come = False
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal come
-        if event == "line" and not come and frame.f_code is code and frame.f_lineno == line:
-            come = True
-            raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        work()
-    except (KeyboardInterrupt, LedgerUnavailable):
-        pass
-    finally:
-        sys.settrace(None)
-    return come
-
-
-def test_an_interruption_anywhere_strands_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault that this was written for: a leader that was interrupted left all others waiting for ever."""
-    monkeypatch.setattr("indistinct.ledger.sqlite._PATIENCE", 2000)
-    came = 0
-    for number, (code, line) in enumerate(PLACES):
-        path = tmp_path / str(number)
-        with Ledger.create(path, Budget("hr", BasicRule(1, 0))) as ledger:
-            came += interrupted_at(code, line, lambda ledger=ledger: ledger.charge("1e-9", key="a"))  # type: ignore[misc]
-            with Ledger.open(path) as other:  # no lock is left behind
-                other.charge("1e-9", key="other")
-            ended: list[object] = []
-
-            def later(ledger: Ledger = ledger, ended: list[object] = ended) -> None:
-                try:
-                    ended.append(ledger.charge("1e-9", key="a").number)
-                except LedgerUnavailable as error:
-                    ended.append(error)
-
-            thread = threading.Thread(target=later, daemon=True)
-            thread.start()
-            thread.join(5)
-            assert ended, f"{code.co_qualname}, line {line}"
-        with Ledger.open(path) as again:
-            assert again.verify().charges in (1, 2)
-    assert came > 30
 
 
 def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:
@@ -178,12 +122,38 @@ def batched(ledger: Ledger, *calls: Callable[[], object]) -> list[object]:
     threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(calls))]
     for thread in threads:
         thread.start()
-    while len(ledger._group._waiting) < len(calls):  # noqa: SLF001
+    while len(ledger._group._open.tickets) < len(calls):  # noqa: SLF001
         time.sleep(0.001)
     gate.set()
     for thread in (first, *threads):
         thread.join(10)
     return found
+
+
+def test_sixty_four_callers_share_commits(address: str) -> None:
+    """On a disk that takes its time, each commit carries many charges, and nobody waits for more than two."""
+    commits = 0
+
+    def slow(step: str) -> None:
+        nonlocal commits
+        if step == "committed":
+            commits += 1
+            time.sleep(0.02)
+
+    Ledger.create(address, Budget("hr", BasicRule(1, 0))).close()
+    with Ledger(open_store(address), watch=slow) as ledger:
+
+        def ask(caller: int) -> None:
+            for number in range(5):
+                ledger.charge("1e-9", key=f"{caller} {number}")
+
+        threads = [threading.Thread(target=ask, args=(caller,)) for caller in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert ledger.verify().charges == 320
+    assert commits <= 40
 
 
 class Faulty(Void):

@@ -16,8 +16,8 @@ import pytest
 
 from indistinct.composition.filters import BasicRule
 from indistinct.errors import BudgetExceeded, LedgerUnavailable
-from indistinct.ledger import Budget, Ledger
-from indistinct.ledger.store import open_store
+from indistinct.ledger import Budget, Ledger, verification
+from indistinct.ledger.store import Reader, open_store
 from tests.ledger.conftest import NewAddress
 from tests.ledger.counts import count, tell
 
@@ -38,16 +38,16 @@ def driven(*arguments: str) -> Any:
 
 
 def test_eight_processes_race_for_the_last_hundred_units(new_address: NewAddress) -> None:
-    for _ in range(count(1, 20)):
-        address = new_address()
-        with Ledger.create(address, Budget("hr", BasicRule("150e-9", 0))) as ledger:
-            ledger.charge("50e-9", key="before")
-        taken = driven("race", address, "8")["taken"]
-        assert sum(taken) == 100
-        with Ledger.open(address) as ledger:
-            assert ledger.verify().charges == 101
-            assert [each.left for each in ledger.standings()] == [0, 0]
-        tell(f"race on {address[:10]}...: {taken}, together 100")
+    rounds = count(3, 1000)
+    address = new_address()
+    with Ledger.create(address, Budget("hr", BasicRule("50e-9", 0))) as ledger:
+        ledger.charge("50e-9", key="before")
+    taken = driven("race", address, "8", str(rounds))["taken"]
+    assert [sum(each) for each in taken] == [100] * rounds
+    with Ledger.open(address) as ledger:
+        assert ledger.verify().charges == 1 + 100 * rounds
+        assert [each.left for each in ledger.standings()] == [0, 0]
+    tell(f"race on {address[:10]}...: {rounds:,} rounds, together 100 in every one, such as {taken[-1]}")
 
 
 def test_killed_processes_neither_lose_nor_repeat_a_charge(new_address: NewAddress) -> None:
@@ -111,7 +111,7 @@ def test_what_shares_a_commit_sees_what_came_before_it_there(new_address: NewAdd
         group = ledger._group  # noqa: SLF001  # the test waits until both wait
         for waiting, thread in enumerate(both, start=1):
             thread.start()
-            while len(group._waiting) < waiting:  # noqa: SLF001
+            while len(group._open.tickets) < waiting:  # noqa: SLF001
                 time.sleep(0.001)
         gate.set()
         for thread in (first, *both):
@@ -219,3 +219,20 @@ def test_a_commit_of_nothing_is_no_commit(new_database: NewAddress) -> None:
     ledger.close()
     with Ledger.open(address) as again:
         assert again.verify().charges == 0
+
+
+def test_what_others_charge_while_it_is_opened_is_no_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault that this was written for: a mark, or an anchor, that was read after the rows knew of later ones."""
+    path, anchor = tmp_path / "hr.ledger", tmp_path / "anchor"
+    with Ledger.create(path, Budget("hr", BasicRule(1, 0)), anchor=anchor) as other:
+        names = iter("abcdef")
+
+        def check_end(reader: Reader) -> str:
+            identity = verification.check_end(reader)
+            other.charge("0.1", key=next(names))  # after the rows are read, before anything else is
+            return identity
+
+        monkeypatch.setattr("indistinct.ledger.ledger.check_end", check_end)
+        for _ in range(2):
+            with Ledger.open(path, anchor=anchor) as ledger:
+                assert ledger.charge("0.1", key=next(names)).number

@@ -88,7 +88,7 @@ def test_rows_may_be_read_while_the_ledger_is_used(path: Path, monkeypatch: pyte
             seen.append(row.number)
             if row.number == 2:
                 ledger.charge("0.1", key="meanwhile")
-        assert seen == [1, 2, 3, 4, 5, 6]
+        assert seen == [1, 2, 3, 4]
 
 
 def test_an_anchor_that_cannot_be_kept_is_told(path: Path, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,17 +28,23 @@ FILLED = 40
 
 def fill(ledger: Ledger, first: int = 0, number: int = FILLED) -> None:
     for at in range(first, first + number):
-        with ledger.charge("1e-9", key=f"k{at}") as charge:
+        key = f"k{at}"
+        with ledger.reserve("1e-9", key=key).start() if at % 2 else ledger.charge("1e-9", key=key) as charge:
             charge.seal({"answer": at})
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A ledger of 122 rows: the first, a budget, and three for each of 40 charges."""
+    """A ledger of 102 rows: the first, a budget, and for each of 40 charges two, or three if it is reserved first."""
     made = tmp_path / "hr.ledger"
     with Ledger.create(made, Budget("hr", BasicRule(1, 0))) as ledger:
         fill(ledger)
     return made
+
+
+def mark_of(path: Path) -> Path:
+    """The file beside it, which tells of lost charges; see test_marks.py."""
+    return path.with_name(f"{path.name}-mark")
 
 
 def tampered(path: Path, *statements: str) -> None:
@@ -47,6 +55,7 @@ def tampered(path: Path, *statements: str) -> None:
     for statement in statements:
         connection.execute(statement)
     connection.close()
+    mark_of(path).unlink()
 
 
 def found(path: Path, anchor: Anchor | None = None) -> LedgerUntrusted:
@@ -68,18 +77,18 @@ def rehash(path: Path, first: int) -> None:
 
 
 TAMPERINGS = {
-    "an edit": ("UPDATE entry SET text = replace(text, '\"k5\"', '\"k6\"') WHERE number = 18", 18),
-    "a column": ("UPDATE entry SET time = time + 1 WHERE number = 18", 18),
-    "another key": ("UPDATE entry SET key = 'other' WHERE number = 18", 18),
-    "an answer": ("UPDATE entry SET answer = x'31' WHERE number = 20", 20),
-    "a hash": ("UPDATE entry SET hash = zeroblob(32) WHERE number = 18", 18),
-    "a row less": ("DELETE FROM entry WHERE number = 18", 18),
-    "the end cut off": ("DELETE FROM entry WHERE number > 100", 101),
-    "the last row cut off": ("DELETE FROM entry WHERE number = 122", None),
-    "a balance": ("UPDATE balance SET spent = spent - 1 WHERE account = 'epsilon'", 120),
-    "a cap": ("UPDATE balance SET cap = cap + 1 WHERE account = 'epsilon'", 120),
-    "a balance less": ("DELETE FROM balance WHERE account = 'epsilon'", 120),
-    "a new balance": ("INSERT INTO balance VALUES ('hr', '', 7, 'epsilon', 1, 0, 120)", 120),
+    "an edit": ("UPDATE entry SET text = replace(text, '\"k5\"', '\"k6\"') WHERE number = 15", 15),
+    "a column": ("UPDATE entry SET time = time + 1 WHERE number = 15", 15),
+    "another key": ("UPDATE entry SET key = 'other' WHERE number = 15", 15),
+    "an answer": ("UPDATE entry SET answer = x'31' WHERE number = 17", 17),
+    "a hash": ("UPDATE entry SET hash = zeroblob(32) WHERE number = 15", 15),
+    "a row less": ("DELETE FROM entry WHERE number = 15", 15),
+    "the end cut off": ("DELETE FROM entry WHERE number > 80", 81),
+    "the last row cut off": ("DELETE FROM entry WHERE number = 102", None),
+    "a balance": ("UPDATE balance SET spent = spent - 1 WHERE account = 'epsilon'", 100),
+    "a cap": ("UPDATE balance SET cap = cap + 1 WHERE account = 'epsilon'", 100),
+    "a balance less": ("DELETE FROM balance WHERE account = 'epsilon'", 100),
+    "a new balance": ("INSERT INTO balance VALUES ('hr', '', 7, 'epsilon', 1, 0, 100)", 100),
     "an older balance": ("UPDATE balance SET spent = 1, entry = 3 WHERE account = 'epsilon'", 3),
     "rows swapped": ("UPDATE entry SET number = CASE number WHEN 17 THEN -1 ELSE number END WHERE number = 17", 17),
     "everything": ("DELETE FROM entry", 1),
@@ -103,10 +112,10 @@ def test_a_rewritten_past_is_found_by_its_contents(path: Path) -> None:
     """Somebody who also makes the hashes agree must still make every sum agree, and is then found by an anchor."""
     with Ledger.open(path) as ledger:
         anchor = ledger.anchor
-    tampered(path, "UPDATE entry SET text = replace(text, '\"epsilon\",1,', '\"epsilon\",0,') WHERE number = 18")
-    rehash(path, 18)
-    assert found(path).row == 18
-    assert found(path, anchor).row in (18, 122)
+    tampered(path, "UPDATE entry SET text = replace(text, '\"epsilon\",1,', '\"epsilon\",0,') WHERE number = 15")
+    rehash(path, 15)
+    assert found(path).row == 15
+    assert found(path, anchor).row in (15, 102)
 
 
 def test_only_an_anchor_knows_of_a_whole_ledger_that_is_older(path: Path, tmp_path: Path) -> None:
@@ -116,12 +125,13 @@ def test_only_an_anchor_knows_of_a_whole_ledger_that_is_older(path: Path, tmp_pa
         fill(ledger, FILLED, 3)
         anchor = ledger.anchor
     shutil.copy(copy, path)
+    mark_of(path).unlink()
     with Ledger.open(path) as restored:
         restored.verify()  # whole in itself
-        with pytest.raises(LedgerUntrusted, match="ends at row 122, but was at row 131"):
+        with pytest.raises(LedgerUntrusted, match="ends at row 102, but was at row 109"):
             restored.verify(anchor)
         fill(restored, 100, 5)  # and used on
-        with pytest.raises(LedgerUntrusted, match="Row 131 of the ledger is not the one that the anchor knows"):
+        with pytest.raises(LedgerUntrusted, match="Row 109 of the ledger is not the one that the anchor knows"):
             restored.verify(anchor)
 
 
@@ -138,6 +148,7 @@ def test_an_anchor_that_is_kept_follows_every_commit_and_guards_the_opening(path
         ledger.verify(Anchor.load(kept))
     Ledger.open(path, anchor=kept).close()
     shutil.copy(copy, path)
+    mark_of(path).unlink()
     with pytest.raises(LedgerUntrusted, match="an older copy was restored"):
         Ledger.open(path, anchor=kept)
     other = tmp_path / "other.ledger"
@@ -192,12 +203,12 @@ def test_another_database_or_another_format_is_refused(tmp_path: Path, path: Pat
     other.close()
     with pytest.raises(LedgerUntrusted, match="is not a ledger"):
         Ledger.open(tmp_path / "other")
-    for version, kind in ((0, "an older format, 0"), (2, "a newer format, 2")):
+    for version, kind in ((1, "an older format, 1"), (3, "a newer format, 3")):
         connection = apsw.Connection(str(path))
         assert connection.pragma("application_id") == APPLICATION
         connection.pragma("user_version", version)
         connection.close()
-        with pytest.raises(LedgerUntrusted, match=f"{kind}; Indistinct reads 1 here"):
+        with pytest.raises(LedgerUntrusted, match=f"{kind}; Indistinct reads 2 here"):
             Ledger.open(path)
 
 
@@ -207,13 +218,13 @@ def test_other_formats_and_edits_are_refused_in_postgres(new_database: NewAddres
         fill(ledger, 0, 3)
     with psycopg.connect(address, autocommit=True) as owner:
         owner.execute("ALTER TABLE indistinct_ledger.entry DISABLE TRIGGER USER")
-        owner.execute("UPDATE indistinct_ledger.entry SET text = replace(text, 'k1', 'k7') WHERE number = 6")
-        with pytest.raises(LedgerUntrusted, match="Row 6 was changed"):
+        owner.execute("UPDATE indistinct_ledger.entry SET text = replace(text, 'k1', 'k7') WHERE number = 5")
+        with pytest.raises(LedgerUntrusted, match="Row 5 was changed"):
             Ledger.open(address)
-        owner.execute("UPDATE indistinct_ledger.entry SET text = replace(text, 'k7', 'k1') WHERE number = 6")
+        owner.execute("UPDATE indistinct_ledger.entry SET text = replace(text, 'k7', 'k1') WHERE number = 5")
         Ledger.open(address).close()
-        owner.execute("UPDATE indistinct_ledger.version SET format = 2")
-        with pytest.raises(LedgerUntrusted, match="the format 2"):
+        owner.execute("UPDATE indistinct_ledger.version SET format = 3")
+        with pytest.raises(LedgerUntrusted, match="the format 3"):
             Ledger.open(address)
 
 
@@ -234,7 +245,7 @@ def test_a_file_that_is_replaced_while_open_is_noticed(path: Path, tmp_path: Pat
 
 def test_a_changed_answer_is_never_given(path: Path) -> None:
     with Ledger.open(path) as ledger:
-        tampered(path, "UPDATE entry SET answer = x'31' WHERE number = 5")
+        tampered(path, "UPDATE entry SET answer = x'31' WHERE number = 4")
         with pytest.raises(LedgerUntrusted, match="was changed"):
             ledger.charge("1e-9", key="k0")
         with pytest.raises(LedgerUntrusted, match="was changed"):
@@ -245,28 +256,29 @@ def test_a_changed_answer_is_never_given(path: Path) -> None:
     "edit",
     [
         lambda receipt: {**receipt, "answer": "MQ=="},
-        lambda receipt: {**receipt, "rows": receipt["rows"][:2]},
+        lambda receipt: {**receipt, "rows": receipt["rows"][:-1]},
         lambda receipt: {**receipt, "rows": receipt["rows"][::-1]},
         lambda receipt: {**receipt, "receipt": 2},
         lambda receipt: {
             **receipt,
-            "rows": [
-                {**row, "text": row["text"].replace('"units"', '"u"').replace("k3", "k4")} for row in receipt["rows"]
-            ],
+            "rows": [{**row, "text": row["text"].replace('"epsilon"', '"delta"')} for row in receipt["rows"]],
         },
         lambda receipt: list(receipt),
         str,
     ],
 )
-def test_a_receipt_is_checked_without_the_ledger(path: Path, edit: Callable[[object], object]) -> None:
+@pytest.mark.parametrize(("at", "numbers"), [(3, (10, 11, 12)), (4, (13, 14))])
+def test_a_receipt_is_checked_without_the_ledger(
+    path: Path, edit: Callable[[object], object], at: int, numbers: tuple[int, ...]
+) -> None:
     with Ledger.open(path) as ledger:
-        text = ledger.receipt("k3")
+        text = ledger.receipt(f"k{at}")
         identity = ledger.identity
         hashes = {row.number: row.hash.hex() for row in ledger.rows()}
     shown = read_receipt(text)
-    assert (shown.ledger, shown.key, shown.answer) == (identity, "k3", {"answer": 3})
-    assert shown.balances == [["hr", "", 0, "epsilon", 1, 10**9, 4]]
-    assert shown.hashes == {number: hashes[number] for number in (12, 13, 14)}
+    assert (shown.ledger, shown.key, shown.answer) == (identity, f"k{at}", {"answer": at})
+    assert shown.balances == [["hr", "", 0, "epsilon", 1, 10**9, at + 1]]
+    assert shown.hashes == {number: hashes[number] for number in numbers}
     with pytest.raises(LedgerUntrusted):
         read_receipt(json.dumps(edit(json.loads(text))))
     with pytest.raises(LedgerUntrusted):
@@ -312,6 +324,25 @@ def test_an_anchor_never_goes_back_and_is_needed_before_anything_is_done(path: P
         ledger.anchor.keep(kept)
         early.keep(kept)
         assert Anchor.load(kept) == ledger.anchor
+
+
+def test_without_a_unix_no_anchor_follows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no `fcntl`, all else works, and the refusal comes before anything is made or charged."""
+    without = (
+        "import sys; sys.modules['fcntl'] = None; from indistinct.ledger import anchors; assert anchors.fcntl is None"
+    )
+    subprocess.run([sys.executable, "-c", without], check=True)
+    monkeypatch.setattr("indistinct.ledger.anchors.fcntl", None)
+    refused = "An anchor that follows a ledger needs the file locks of a Unix"
+    for ask in (Ledger.open, Ledger.create):
+        with pytest.raises(LedgerUnavailable, match=refused):
+            ask(path if ask == Ledger.open else tmp_path / "new.ledger", anchor=tmp_path / "anchor")
+    assert not (tmp_path / "new.ledger").exists()
+    with Ledger.open(path) as ledger:
+        with pytest.raises(LedgerUnavailable, match=refused):
+            ledger.anchor.keep(tmp_path / "anchor")
+        assert ledger.verify(Anchor.parse(str(ledger.anchor))).charges == FILLED
+    assert not (tmp_path / "anchor").exists()
 
 
 @pytest.mark.parametrize("number", ["-1", "0", "true", "1" * 26, "9" * 5000])

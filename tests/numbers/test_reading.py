@@ -77,6 +77,11 @@ def test_read_exactly(value: object, number: Fraction) -> None:
         ("1/-2", NOT_A_NUMBER + "'1/-2'."),
         ("1e3/2", NOT_A_NUMBER + "'1e3/2'."),
         ("\u0661", NOT_A_NUMBER + "'\u0661'."),
+        ("\u0661.5", NOT_A_NUMBER + "'\u0661.5'."),
+        ("0.\u00b2", NOT_A_NUMBER + "'0.\u00b2'."),
+        (".", NOT_A_NUMBER + "'.'."),
+        ("1.2.3", NOT_A_NUMBER + "'1.2.3'."),
+        ("1..2", NOT_A_NUMBER + "'1..2'."),
         ("1" * 1001, "x must be text of at most 1000 characters, but is '" + "1" * 56 + "...."),
         (math.nan, NOT_FINITE + "nan."),
         (math.inf, NOT_FINITE + "inf."),
@@ -122,6 +127,14 @@ def test_a_float_means_the_binary_number_it_is(value: float) -> None:
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9))
 def test_text_means_the_decimal_it_says(value: Decimal) -> None:
     assert read_number("x", str(value)) == Fraction(value) == read_number("x", value)
+
+
+@given(st.from_regex(r"[0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60}", fullmatch=True))
+def test_digits_and_a_point_mean_what_python_takes_them_for(text: str) -> None:
+    """However long, with or without anything on either side of the point."""
+    number = read_number("x", text)
+    assert number == Fraction(Decimal(text))
+    assert math.gcd(number.numerator, number.denominator) == 1
 
 
 @given(st.fractions())

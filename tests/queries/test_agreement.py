@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from indistinct.queries.answers.release import Exact, exact_of
 from indistinct.queries.engines.engine import Engine
 from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.plans.measures import change
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy import ROW, Budget, Column, Contribution, Policy, PrivateTable
 from indistinct.queries.questions.planner import plan_question
@@ -64,6 +65,30 @@ def test_engines_agree_on_declared_keys(engine: str) -> None:
     plans = [planned(QUESTIONS[name], policy(groups=1, keys=True)) for name in ("counts", "quantiles")]
     for here, there in answers(database(8), plans, engine):
         assert here == there
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+def test_engines_agree_on_numbers_beyond_64_bits(engine: str) -> None:
+    """Squares of a million million steps, of units with more rows than count."""
+    visits = PrivateTable(
+        name="visits",
+        unit="who",
+        columns={
+            "who": Column(type="integer"),
+            "ward": Column(type="text"),
+            "cost": Column(type="real", low=-(10**6), high=10**6, step=1e-6),
+        },
+        contribution=Contribution(groups=2, rows=3),
+    )
+    rules = Policy(tables=(visits,), budget=Budget(epsilon=1, delta=1e-6))
+    plan = planned("SELECT ward, VARIANCE(cost), SUM(cost) FROM visits GROUP BY ward", rules)
+    assert max(change(measure, plan.contribution) for measure in plan.measures) > 2**70
+    rows: Rows = [
+        (who, "ab"[i % 2], (-1) ** i * (10**6 - who / 7 - i / 3), i, None, True) for who in range(5) for i in range(11)
+    ]
+    ((here, there),) = answers({"visits": rows}, [plan], engine)
+    assert here == there
+    assert max(max(numbers) for numbers in here[1].values()) > 2**70
 
 
 TEXTS = [

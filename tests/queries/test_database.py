@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -15,15 +14,10 @@ import pytest
 
 import indistinct
 from indistinct.errors import AnswerFailed, BudgetExceeded, InvalidParameter
-from indistinct.ledger import Ledger
 from indistinct.queries import Policy, PrivateDatabase, QueryRefused
-from indistinct.queries.answers.evaluation import Released, value_of
-from indistinct.queries.answers.release import exact_of
-from indistinct.queries.engines.duckdb import DuckDBEngine
-from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.answers.selection import CountedSelection
 from indistinct.queries.questions.planner import plan_question
 from indistinct.queries.questions.reading import read_statement
-from tests.noise.budget import SHARE, band
 from tests.queries.engines import ENGINES, Rows, policy, sales
 from tests.queries.test_sensitivity import QUESTIONS, database, without
 
@@ -138,7 +132,8 @@ def test_a_wanted_error_takes_the_least_cost(shop: PrivateDatabase) -> None:
 def test_costs_are_what_was_asked(shop: PrivateDatabase) -> None:
     assert shop.explain("SELECT COUNT(*) FROM sales", rho="0.001").cost == {"rho": Fraction(1, 1000)}
     pure = shop.explain("SELECT COUNT(*), COUNT(age) FROM sales", epsilon="0.1")
-    assert "geometric" in pure.mechanisms[0]
+    assert "box of 2 measures" in pure.mechanisms[0]
+    assert "geometric" in shop.explain("SELECT COUNT(*) FROM sales", epsilon="0.1").mechanisms[0]
     assert pure.cost["rho"] < Fraction(1, 200)
     both = shop.explain("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1, delta=1e-7) COUNT(*) FROM sales")
     assert both.cost["rho"] < pure.cost["rho"]
@@ -263,168 +258,6 @@ class Spy:
         return rows
 
 
-def noisy_and_exact(path: Path, question: str, *, groups: int) -> tuple[Any, list[Released], Any]:
-    file = path / "many.parquet"
-    duckdb.execute(
-        f"COPY (SELECT i AS u, i % {groups} AS g, (i * 31) % 97 AS x, (i * 7) % 50 AS y"
-        f" FROM range({40 * groups}) t(i)) TO '{file}'"
-    )
-    with indistinct.open(file, unit="u", epsilon=20, delta=1e-6, name="many") as opened:
-        keys = {"g": list(range(groups))}
-        answer = opened.sql(question, keys=keys)
-        plan = answer._plan  # noqa: SLF001  # to compare with the exact numbers
-        rows = exact_of(plan, opened.engine.run(statement_of(plan, "duckdb", 1), seconds=60))
-        return answer, [Released(key, rows.numbers[key], ()) for key in plan.public_groups()], plan
-
-
-def coverage(answer: Any, truth: list[Released], plan: Any, *, narrowed: float = 1) -> dict[str, float]:
-    """How often the interval holds what the exact numbers give."""
-    found = {}
-    for output, ends in zip(plan.outputs[1:], list(answer.intervals(0.9).values())[1:], strict=True):
-        hits = 0
-        for group, (low, high) in zip(truth, ends, strict=True):
-            value: Any = value_of(output.outcome, group, plan)
-            middle, reach = (low + high) / 2, (high - low) / 2 * narrowed
-            hits += middle - reach <= value <= middle + reach
-        found[output.name] = hits / len(truth)
-    return found
-
-
-def test_intervals_hold_the_exact_value_as_often_as_they_say(tmp_path: Path) -> None:
-    question = (
-        "SELECT g, COUNT(*) AS n, SUM(CLAMP(x, 0, 96)) AS s, AVG(CLAMP(y, 0, 49)) AS a, STDDEV(CLAMP(y, 0, 49)) AS d,"
-        " SUM(CLAMP(x, 0, 96)) / COUNT(*) AS r, ROUND(ABS(COUNT(*) - 100), 0) AS p FROM many GROUP BY g"
-    )
-    answer, truth, plan = noisy_and_exact(tmp_path, question, groups=2000)
-    slack = math.sqrt(math.log(1 / SHARE) / (2 * len(truth)))
-    found = coverage(answer, truth, plan)
-    assert all(share >= 0.9 - slack for share in found.values()), found
-    too_narrow = coverage(answer, truth, plan, narrowed=0.4)
-    assert too_narrow["n"] < 0.9 - slack
-    assert too_narrow["s"] < 0.9 - slack
-
-
-def test_the_noise_of_answers_has_the_stated_law(tmp_path: Path) -> None:
-    """From the SQL to the rows: the distance from the exact counts is Gaussian of the sigma that is charged for."""
-    answer, truth, plan = noisy_and_exact(tmp_path, "SELECT g, COUNT(*) AS n FROM many GROUP BY g", groups=20_000)
-    noise = [row[1] - group.numbers[0] for row, group in zip(answer.rows, truth, strict=True)]
-    sigma = float(answer._noises[0].sigma)  # noqa: SLF001  # of the receipt
-    assert float(answer.receipt.cost["rho"]) >= plan.groups / (2 * sigma**2) * (1 - 1e-12)
-
-    def distance(deviation: float) -> float:
-        steps = range(-int(8 * sigma), int(8 * sigma) + 1)
-        weights = [math.exp(-(i**2) / (2 * deviation**2)) for i in steps]
-        total, below, worst = sum(weights), 0.0, 0.0
-        for i, weight in zip(steps, weights, strict=True):
-            below += weight / total
-            worst = max(worst, abs(sum(1 for each in noise if each <= i) / len(noise) - below))
-        return worst
-
-    allowed = band(len(noise))
-    assert distance(sigma) <= allowed
-    assert distance(0.8 * sigma) > allowed
-    assert distance(1.25 * sigma) > allowed
-
-
-BAD_OPENINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "no unit": ({"epsilon": 1, "delta": 1e-6}, "user_id"),
-    "unknown unit": ({"unit": "nobody", "epsilon": 1, "delta": 1e-6}, "user_id"),
-    "no budget": ({"unit": "user_id"}, "no ledger yet"),
-    "negative": ({"unit": "user_id", "epsilon": -1, "delta": 0}, "positive"),
-    "infinite": ({"unit": "user_id", "epsilon": math.inf, "delta": 0}, "epsilon"),
-    "not a number": ({"unit": "user_id", "epsilon": math.nan, "delta": 0}, "epsilon"),
-    "delta of one": ({"unit": "user_id", "epsilon": 1, "delta": 1}, "delta"),
-    "no groups": ({"unit": "user_id", "epsilon": 1, "delta": 0, "groups": 0}, "groups"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_OPENINGS)
-def test_bad_openings(case: str, tmp_path: Path) -> None:
-    options, said = BAD_OPENINGS[case]
-    file = sales(tmp_path, rows=10)
-    with pytest.raises(InvalidParameter, match=said):
-        indistinct.open(file, **options)
-    assert not Path(f"{file}.ledger").exists()
-
-
-def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
-    for name, content in (
-        ("missing.parquet", None),
-        ("broken.parquet", b"nothing"),
-        ("x.xlsx", b""),
-        ("empty.csv", b""),
-    ):
-        if content is not None:
-            (tmp_path / name).write_bytes(content)
-        with pytest.raises(InvalidParameter, match=r"source|unit"):
-            indistinct.open(tmp_path / name, unit="u", epsilon=1, delta=1e-6)
-
-
-def test_another_budget_is_refused(file: Path, tmp_path: Path) -> None:
-    place = tmp_path / "b.ledger"
-    indistinct.open(file, unit="user_id", epsilon=1, delta=1e-6, ledger=place).close()
-    with pytest.raises(InvalidParameter, match="in the ledger already"):
-        indistinct.open(file, unit="user_id", epsilon=2, delta=1e-6, ledger=place)
-
-
-def test_files_keep_their_ledger_beside_them(tmp_path: Path) -> None:
-    file = sales(tmp_path, rows=50)
-    with indistinct.open(file, unit="user_id", epsilon=1, delta=1e-6) as opened:
-        opened.sql("SELECT COUNT(*) FROM sales")
-        left = opened.remaining
-    with indistinct.open(file, unit="user_id") as opened:
-        assert opened.remaining == left
-    with Ledger.open(f"{file}.ledger") as book:
-        assert book.verify().charges == 1
-
-
-def test_csv_rows_that_are_no_numbers_are_missing(tmp_path: Path) -> None:
-    file = tmp_path / "odd.csv"
-    file.write_text(
-        "u,x,at\n1,5,2020-01-01T10:00:00+02:00\n2,abc,\n3,,x\n4,nan,2020-01-01\n5,inf,\n,7,\n" + "6,3,\n" * 5
-    )
-    engine = DuckDBEngine({"odd": file}, types={"odd": {"x": "real", "at": "timestamp", "u": "integer"}})
-    with indistinct.open(file, unit="u", epsilon=10**6, delta=0, name="odd", engine=engine) as opened:
-        answer = opened.sql(
-            "SELECT COUNT(*), COUNT(x), SUM(CLAMP(x, 0, 10)) FROM odd WHERE at IS NULL OR HOUR(at) < 9", epsilon=10**5
-        )
-        # 6 people with a unit; of x: 5, inf (moved to 10), 3
-        people, known, total = answer.rows[0]
-        assert (people, known) == (6, 3)
-        assert abs(total - 18) < 0.01
-
-
-def arrow(query: str) -> Any:
-    relation = duckdb.sql(query)
-    assert relation is not None
-    return relation.to_arrow_table()
-
-
-def test_frames_have_a_ledger_that_is_forgotten() -> None:
-    table = arrow("SELECT i AS u, i % 3 AS g FROM range(100) t(i)")
-    with indistinct.open(table, unit="u", epsilon=1, delta=1e-6) as opened:
-        assert opened.sql("SELECT COUNT(*) FROM data").rows
-    with indistinct.open(table.to_pandas(), unit=indistinct.ROW, epsilon=1, delta=1e-6, name="frame") as opened:
-        assert len(opened.sql("SELECT g, COUNT(*) FROM frame GROUP BY g", keys={"g": [0, 1, 2]}).rows) == 3
-    with pytest.raises(InvalidParameter, match="source"):
-        indistinct.open(42, unit="u", epsilon=1, delta=1e-6)
-
-
-def test_a_duckdb_file_and_a_changed_file(tmp_path: Path) -> None:
-    file = tmp_path / "shop.duckdb"
-    with duckdb.connect(str(file)) as connection:
-        connection.execute("CREATE TABLE orders AS SELECT i AS u, i % 5 AS x FROM range(200) t(i)")
-    with indistinct.open(file, unit="u", epsilon=1, delta=1e-6, name="orders") as opened:
-        assert opened.sql("SELECT COUNT(*) FROM orders").rows
-    parquet = sales(tmp_path, rows=100)
-    with indistinct.open(parquet, unit="user_id", epsilon=1, delta=1e-6) as opened:
-        opened.sql("SELECT COUNT(*) FROM sales")
-        duckdb.execute(f"COPY (SELECT 1 AS user_id, 2 AS renamed) TO '{parquet}'")
-        os.utime(parquet, ns=(1, 1))
-        with pytest.raises(AnswerFailed):
-            opened.sql("SELECT COUNT(*) FROM sales WHERE region = 'r1'")
-
-
 def test_the_engine_cannot_reach_other_files(shop: PrivateDatabase, tmp_path: Path) -> None:
     other = tmp_path / "secret.csv"
     other.write_text("a\n1\n")
@@ -438,17 +271,6 @@ def test_the_engine_cannot_reach_other_files(shop: PrivateDatabase, tmp_path: Pa
     ):
         with pytest.raises(duckdb.Error):
             shop.engine.run(statement, seconds=10)
-
-
-def test_hostile_names_stay_names() -> None:
-    table = arrow("""SELECT i AS "u"";--", i % 2 AS "select", 'x' AS "a'b" FROM range(50) t(i)""")
-    with indistinct.open(table, unit='u";--', epsilon=1, delta=1e-6, name='t"; DROP TABLE x; --') as opened:
-        name = opened.policy.tables[0].name.replace('"', '""')
-        answer = opened.sql(
-            f'SELECT "select" AS "g""h", COUNT("a\'b") FROM "{name}" GROUP BY 1', keys={"select": [0, 1]}
-        )
-        assert answer.columns[0] == 'g"h'
-        assert len(answer.rows) == 2
 
 
 def test_threads_share_a_database(shop: PrivateDatabase) -> None:
@@ -514,3 +336,53 @@ def test_plans_of_equal_questions_are_equal() -> None:
         )
     )
     assert first.fingerprint() == second.fingerprint()
+
+
+def test_one_noisy_number_of_units_is_shown_and_selects(tmp_path: Path) -> None:
+    """COUNT(DISTINCT unit) beside private keys: no share for the selection, and no group below its threshold."""
+    file = tmp_path / "wide.parquet"
+    duckdb.execute(f"COPY (SELECT i AS u, CAST(floor(sqrt(i)) AS BIGINT) AS g FROM range(90000) t(i)) TO '{file}'")
+    question = "SELECT g, COUNT(DISTINCT u) AS n FROM wide GROUP BY g"
+    with indistinct.open(file, unit="u", epsilon=1, delta=1e-6, name="wide") as opened:
+        answer = opened.sql(question)
+        told = opened.explain(question)
+        alone = opened.explain("SELECT COUNT(DISTINCT u) AS n FROM wide")
+        apart = opened.explain("SELECT g, COUNT(*) AS n FROM wide GROUP BY g")
+    selection = answer._allotment.selection  # noqa: SLF001  # of the receipt
+    assert isinstance(selection, CountedSelection)
+    assert told.errors["n"] == alone.errors["n"] < apart.errors["n"]
+    assert min(number for _, number in answer.rows) >= selection.threshold
+    counted, shown = {group: 2 * group + 1 for group in range(300)}, {group for group, _ in answer.rows}
+    assert all(counted[group] >= selection.first for group in shown)
+    assert {group for group, units in counted.items() if units > selection.surely} <= shown
+
+
+def test_totals_of_units_are_bounded_by_the_policy_or_the_question(file: Path, tmp_path: Path) -> None:
+    columns = {
+        "user_id": indistinct.queries.Column(type="integer"),
+        "amount": indistinct.queries.Column(type="real", low=0, high=100, unit_low=0, unit_high=150),
+    }
+    rules = Policy(
+        tables=(indistinct.queries.PrivateTable(name="sales", unit="user_id", columns=columns),),
+        budget=indistinct.queries.Budget(epsilon=1, delta=1e-6),
+    )
+    with indistinct.open(file, policy=rules, ledger=tmp_path / "u.ledger") as opened:
+        told = opened.explain("SELECT SUM(amount) FROM sales").mechanisms[0]
+        assert "units' totals" in told
+        assert "at most 150" in told
+        assert "at most 100" in opened.explain("SELECT SUM(CLAMP(amount, 0, 100)) FROM sales").mechanisms[0]
+        assert "at most 150" in opened.explain("SELECT SUM_PER_UNIT(amount, 0, 900) FROM sales").mechanisms[0]
+        narrow = opened.table("sales").sum("amount", 0, 40, per_unit=True)
+        assert narrow.sql() == 'SELECT SUM_PER_UNIT(amount, 0, 40) FROM "sales"'
+        low, high = narrow.answer(rho="0.01").intervals(0.999)[narrow_name(narrow)][0]
+        # Of a user, all ten amounts are the same: 0, 0.1, ..., 99.9, twice.
+        assert low < 2 * sum(min(40, 10 * amount / 10) for amount in range(1000)) < high
+    with pytest.raises(InvalidParameter, match="unit_high"):
+        indistinct.queries.Column(type="real", unit_low=1)
+    with pytest.raises(InvalidParameter, match="unit_low"):
+        indistinct.queries.Column(type="real", unit_low=1, unit_high=1)
+
+
+def narrow_name(question: Any) -> str:
+    columns: tuple[str, ...] = question.rehearse().columns
+    return columns[0]

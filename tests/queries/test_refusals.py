@@ -247,3 +247,20 @@ def test_the_owner_chooses_the_step_of_a_sum() -> None:
     )
     assert plan.measures[0].of.step == Fraction(1, 20)  # type: ignore[union-attr]
     assert plan.measures[0].of.largest == 1000  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("SELECT SUM_PER_UNIT(cost) FROM visits", "total are not known"),
+        ("SELECT SUM_PER_UNIT(cost, 5) FROM visits", "two bounds"),
+        ("SELECT SUM_PER_UNIT(cost, 5, 5) FROM visits", "smaller one first"),
+        ("SELECT SUM_PER_UNIT(cost, 0, 1e16) FROM visits", "below 1e15"),
+        ("SELECT SUM_PER_UNIT(ward, 0, 1) FROM visits", "Only numbers"),
+        ("SELECT SUM_PER_UNIT(cost, 0, days) FROM visits", "number"),
+        ("SELECT NO_SUCH(cost, 0, 1) FROM visits", "not understood"),
+    ],
+)
+def test_totals_of_units_need_bounds(question: str, said: str) -> None:
+    with pytest.raises(QueryRefused, match=said):
+        plan_question(read_statement(question), policy())

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from indistinct.queries.answers.evaluation import Released, value_of
 from indistinct.queries.answers.quantiles import losses
 from indistinct.queries.answers.release import Exact, exact_of
 from indistinct.queries.engines.statement import statement_of
-from indistinct.queries.plans.measures import CELL_WEIGHT, change
+from indistinct.queries.plans.measures import CELL_WEIGHT, Sum, UnitTotal, change
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy import Policy
 from indistinct.queries.questions.planner import plan_question
@@ -62,6 +63,10 @@ QUESTIONS = {
         ' CLAMP(days, 0, 9) AS "C0" FROM visits) AS s GROUP BY w'
     ),
     "a number for ours": 'SELECT COUNT(*) FROM (SELECT days AS "Unit Of Privacy" FROM visits) AS s',
+    "totals of units": (
+        "SELECT ward, SUM_PER_UNIT(cost, -20, 60), SUM_PER_UNIT(days, 2, 9), COUNT(*), COUNT(DISTINCT who)"
+        " FROM visits GROUP BY ward"
+    ),
     "named": "WITH big AS (SELECT * FROM visits WHERE cost > 0) SELECT ward, AVG(cost) FROM big GROUP BY ward",
 }
 BOUNDS = [(1, 1), (1, 3), (2, 2), (3, 1)]
@@ -125,6 +130,9 @@ def violations(plan: Plan, here: Exact, there: Exact) -> list[str]:  # noqa: C90
         plan.keys and len(moved) > groups
     ):
         broken.append("units")
+    touched = [key for key in keys if here.numbers.get(key, nothing) != there.numbers.get(key, nothing)]
+    if len(touched) > groups:
+        broken.append("groups of all measures together")
     for index, measure in enumerate(plan.measures):
         differences = [
             abs(here.numbers.get(key, nothing)[index] - there.numbers.get(key, nothing)[index]) for key in keys
@@ -317,6 +325,11 @@ FAULTS: dict[str, tuple[str, str]] = {
     "values are not clamped": (r'CASE WHEN "v0" >= .*? ELSE (TRY_CAST\(FLOOR.*? AS BIGINT\)) END', r"\1"),
     "units are forgotten": (r'GROUP BY "u", "k0"', 'GROUP BY "u", "k0", "v0"'),
 }
+TOTAL_FAULTS: dict[str, tuple[str, str]] = {
+    "totals are not bounded": (r'CASE WHEN "s0" > \d+ THEN \d+ WHEN .*? END AS "b0"', '"s0" AS "b0"'),
+    "totals are bounded above alone": (r'WHEN "s0" < \(-\d+\) THEN \(-\d+\) ', ""),
+    "rows of a unit are totals": FAULTS["units are forgotten"],
+}
 PUBLIC_FAULTS: dict[str, tuple[str, str]] = {
     "groups are not bounded": FAULTS["groups are not bounded"],
     "units are forgotten": FAULTS["units are forgotten"],
@@ -336,13 +349,46 @@ def test_a_planted_fault_is_caught(fault: str) -> None:
     assert violations(plan, *exacts("duckdb", pair, plan, lambda sound: re.sub(pattern, instead, sound))) != []
 
 
+@pytest.mark.parametrize("fault", TOTAL_FAULTS)
+def test_a_planted_fault_in_totals_of_units_is_caught(fault: str) -> None:
+    plan = planned("SELECT ward, SUM_PER_UNIT(cost, -30, 60) FROM visits GROUP BY ward", policy(groups=2, rows=1))
+    pattern, instead = TOTAL_FAULTS[fault]
+    assert re.search(pattern, statement_of(plan, "duckdb", 1))
+    rows: Rows = [(1, ward, cost, 1, None, True) for ward in "ab" for cost in (45.0, 50.0, 46.0)]
+    low: Rows = [(2, ward, -cost, 1, None, True) for ward in "ab" for cost in (25.0, 26.0, 27.0)]
+    tables: dict[str, Rows] = {"visits": [*rows, *low, (3, "a", 3.0, 1, None, True)]}
+    pairs = [[tables, without(tables, unit)] for unit in (1, 2)]
+    assert [violations(plan, *exacts("duckdb", pair, plan)) for pair in pairs] == [[], []]
+    faulty = [violations(plan, *exacts("duckdb", pair, plan, lambda s: re.sub(pattern, instead, s))) for pair in pairs]
+    assert any(faulty)
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_totals_of_units_are_those_of_arithmetic(engine: str) -> None:
+    plan = planned("SELECT ward, SUM_PER_UNIT(cost, -30, 60) AS s FROM visits GROUP BY ward", policy(groups=9, rows=1))
+    costs: dict[tuple[int, str], list[float | None]] = {
+        (1, "a"): [45.0, 50.0],
+        (2, "a"): [-25.0, -26.0, 5.5],
+        (3, "a"): [7.25, None],
+        (3, "b"): [math.nan],
+    }
+    rows: Rows = [(who, ward, cost, 1, None, True) for (who, ward), each in costs.items() for cost in each]
+    (found,) = exacts(engine, [{"visits": rows}], plan)
+    measure = plan.measures[0]
+    assert isinstance(measure, UnitTotal)
+    told = {key[0]: numbers[0] * measure.of.step for key, numbers in found.numbers.items()}
+    assert told == {"a": 60 - 30 + Fraction(29, 4), "b": 0}
+
+
 @pytest.mark.parametrize("fault", PUBLIC_FAULTS)
 def test_a_planted_fault_is_caught_where_keys_are_public(fault: str) -> None:
     question = "SELECT ward, COUNT(*), SUM(cost) FROM visits GROUP BY ward"
     plan = planned(question, policy(groups=2, rows=2, keys=True))
     pattern, instead = PUBLIC_FAULTS[fault]
     assert re.search(pattern, statement_of(plan, "duckdb", 1))
-    rows: Rows = [(1, ward, cost, 1, None, True) for ward in ("a", "b", "c", None) for cost in (500.0, 40.0, 30.0, 2.0)]
+    rows: Rows = [
+        (1, ward, cost, 1, None, True) for ward in ("a", "b", "c", None) for cost in (500.0, 400.0, 45.0, 60.0)
+    ]
     tables: dict[str, Rows] = {"visits": [*rows, *((unit, "a", 3.0, 1, None, True) for unit in (2, 3, 4))]}
     pair = [tables, without(tables, 1)]
     assert violations(plan, *exacts("duckdb", pair, plan)) == []
@@ -350,21 +396,22 @@ def test_a_planted_fault_is_caught_where_keys_are_public(fault: str) -> None:
 
 
 @pytest.mark.parametrize("engine", EACH)
-def test_the_numbers_are_those_of_arithmetic(engine: str) -> None:
-    """Against sums of fractions, where no bound is reached but that of values."""
+@pytest.mark.parametrize("counted", ["COUNT(cost), AVG(cost)", "COUNT(*)", "NULL"])
+def test_the_numbers_are_those_of_arithmetic(engine: str, counted: str) -> None:
+    """Against sums of fractions, where no bound is reached but that of values; whatever a sum is taken from."""
     tables = database(3)
-    plan = planned(
-        "SELECT ward, COUNT(*), COUNT(cost), SUM(cost), AVG(cost) FROM visits GROUP BY ward", policy(groups=9, rows=99)
-    )
+    plan = planned(f"SELECT ward, SUM(cost), {counted} FROM visits GROUP BY ward", policy(groups=9, rows=99))
     (found,) = exacts(engine, [tables], plan)
-    step = next(measure.of.step for measure in plan.measures if hasattr(measure, "of"))
+    (step,) = {measure.of.step for measure in plan.measures if isinstance(measure, Sum)}
 
-    def moved(value: Any) -> Fraction | None:
-        return None if value is None or math.isnan(value) else Fraction(min(max(value, -10.0), 50.0))
+    def moved(value: Any) -> Fraction:
+        return Fraction(0) if value is None or math.isnan(value) else Fraction(min(max(value, -10.0), 50.0))
 
     for ward in {row[1] for row in tables["visits"] if row[0] is not None}:
-        values = [moved(row[2]) for row in tables["visits"] if row[1] == ward and row[0] is not None]
-        present = [value for value in values if value is not None]
-        count, known, total = found.numbers[(ward,)]
-        assert (count, known) == (len(values), len(present))
-        assert abs(total * step - sum(present)) <= len(present) * step / 2
+        values = [row[2] for row in tables["visits"] if row[1] == ward and row[0] is not None]
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        told = Released((ward,), found.numbers[(ward,)], ())
+        total, count = (value_of(output.outcome, told, plan) for output in plan.outputs[1:3])
+        assert isinstance(total, Fraction)
+        assert abs(total - sum(map(moved, values))) <= len(values) * step / 2
+        assert count is None or count == (len(values) if counted == "COUNT(*)" else len(known))

@@ -112,7 +112,9 @@ def serving(opened: PrivateDatabase, folder: Path, limits: Limits | None = None)
     tokens["auditor"] = book.issue("ines", "auditor")
     chosen = limits or Limits(rate=10_000, tick=0.005)
     server = make_server(opened, book, chosen, Listening(port=0))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    # Said to be TCP, so that asyncio sends each answer at once: it does not ask what a socket without a protocol is.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,44 @@ def test_what_is_shown_is_what_was_answered(browser: Browser, served: Served) ->
     seen.page.context.close()
 
 
+def test_spending_is_drawn_against_the_budget_as_the_table_tells_it(browser: Browser, tmp_path: Path) -> None:
+    with database(tmp_path) as opened, serving(opened, tmp_path) as there:
+        for age in range(4):
+            there.send("POST", "/v1/ask", {"sql": f"{COUNT} WHERE age > {age}", "rho": "0.002"})
+        there.send("POST", "/v1/ask", {"sql": "SELECT nothing FROM people"})
+        there.send("POST", "/v1/ask", {"sql": f"{COUNT} WHERE age > 9", "rho": "0.002"}, token=there.bob)
+        seen = enter(browser, there, there.ada)
+        page = seen.page
+        expect(page.locator("#history tr")).to_have_count(5)
+        rows = [row.split("\t") for row in page.locator("#history").inner_text().split("\n")]
+        assert [row[4] for row in rows] == ["refused: question_refused", *["answered"] * 4]
+        assert [row[3] for row in rows] == ["", "0.008", "0.006", "0.004", "0.002"]
+        page.locator("#over").select_option(label="people: rho")
+        assert "0.01 of " in (page.locator("#spending svg").get_attribute("aria-label") or "")
+        drawn = page.locator("#spending .edge").get_attribute("d") or ""
+        heights = sorted({float(point.split()[1]) for point in drawn.replace("M", "L").split("L")[1:]}, reverse=True)
+        steps = [low - high for low, high in pairwise(heights)]
+        assert len(steps) == 5  # from nothing through four charges to what others have spent by now
+        assert max(steps) - min(steps) < 0.1
+        cap = float((page.locator("#spending .cap").get_attribute("d") or "").rsplit(" ", 1)[1])
+        assert (heights[0] - cap) / steps[0] == pytest.approx(float(opened.ledger.standings()[0].cap) / 0.002, rel=0.01)
+        seen.check()
+        page.context.close()
+
+
+def test_earlier_charges_are_fetched_a_page_at_a_time(browser: Browser, tmp_path: Path) -> None:
+    with database(tmp_path) as opened, serving(opened, tmp_path) as there:
+        for number in range(105):
+            opened.ledger.charge({"rho": "1e-6"}, key=f"q{number}", dataset=opened.name, analyst="ada").seal(number)
+        seen = enter(browser, there, there.ada)
+        expect(seen.page.locator("#history tr")).to_have_count(100)
+        seen.page.locator("#earlier").click()
+        expect(seen.page.locator("#history tr")).to_have_count(105)
+        expect(seen.page.locator("#earlier")).to_be_hidden()
+        seen.check()
+        seen.page.context.close()
+
+
 def test_hostile_names_and_questions_are_text(browser: Browser, served: Served) -> None:
     seen = enter(browser, served, served.owner)
     ask(seen.page, f'SELECT SUM("{QUOTED}") AS "<img src=x onerror=window.harmed=1>" FROM people')
@@ -120,6 +159,17 @@ def test_hostile_names_and_questions_are_text(browser: Browser, served: Served) 
     seen.complaints = [each for each in seen.complaints if "422" not in each]  # Chromium notes each refusal
     seen.check()
     seen.page.context.close()
+
+
+def test_the_first_view_is_light(browser: Browser, served: Served) -> None:
+    page = browser.new_page()
+    sizes = []
+    page.on("requestfinished", lambda request: sizes.append(sum(request.sizes().values())))
+    page.goto(f"{served.url}/ask.html")
+    page.wait_for_timeout(500)
+    page.close()
+    assert len(sizes) >= 6
+    assert sum(sizes) < 150_000
 
 
 def test_a_foreign_token_is_told_so(browser: Browser, served: Served) -> None:

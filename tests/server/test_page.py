@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from indistinct import Gaussian, Geometric, compose
+from indistinct import Gaussian, Geometric, Laplace, PoissonSubsampled, compose
+from indistinct.server.compositions import KINDS
 from indistinct.server.export import Grid, exported
 from tests.server.conftest import ROOT, Watched
 
@@ -139,35 +140,63 @@ def test_the_whole_journey_by_keyboard(opened: Open) -> None:
     expect(page.locator("#copied")).not_to_be_empty()
 
 
-def test_dragging_moves_the_tangent_and_keeps_the_frames(opened: Open) -> None:
-    page = opened("#gaussian;5;30@1e-6@1%2F2").page
+FRAMES = """([plot, milliseconds, dragging]) => new Promise((done) => {
+    const handle = document.querySelector(`#${plot} .handle`), box = handle.ownerSVGElement.getBoundingClientRect();
+    const begun = performance.now(), frames = [];
+    let last = begun;
+    const moving = dragging ? setInterval(() => {
+        const share = (performance.now() - begun) / milliseconds;
+        handle.dispatchEvent(new PointerEvent("pointermove", {
+            pointerId: window.pointer, bubbles: true,
+            clientX: box.left + box.width * (0.5 - 0.4 * Math.cos(9 * share)),
+            clientY: box.top + box.height * (0.2 + 0.5 * share),
+        }));
+    }, 4) : 0;
+    const frame = (now) => {
+        frames.push(now - last);
+        last = now;
+        if (now - begun < milliseconds) { requestAnimationFrame(frame); return; }
+        clearInterval(moving);
+        done(frames.slice(3));
+    };
+    requestAnimationFrame(frame);
+})"""
+"""Milliseconds from each frame that is shown to the next, while a pointer moves 250 times a second, or rests."""
+
+
+@pytest.mark.parametrize("plot", ["region", "curve"])
+def test_dragging_moves_the_tangent_at_sixty_frames_a_second(opened: Open, plot: str) -> None:
+    """Half of the frames come after a sixtieth of a second at most, and a tenth for timers that are not exact.
+
+    Where the machine is so busy that the page at rest has fewer, the drag may not be more than a fifth behind it.
+    """
+    page = opened("#gaussian;5;30+guarantee;0.1;1e-9;10@1e-6@1%2F2").page
     page.wait_for_timeout(600)
-    handle = page.locator("#region .handle")
+    handle = page.locator(f"#{plot} .handle")
     handle.scroll_into_view_if_needed()
+    handle.evaluate("(one) => one.addEventListener('pointerdown', (event) => { window.pointer = event.pointerId; })")
     box = handle.bounding_box()
-    plot = page.locator("#region svg").bounding_box()
     assert box is not None
-    assert plot is not None
-    page.evaluate("""() => {
-        window.work = []; let began = 0;
-        const ask = window.requestAnimationFrame;
-        window.requestAnimationFrame = (then) => ask((now) => {
-            const start = performance.now(); then(now);
-            document.getElementById("region").getBoundingClientRect();
-            window.work.push(performance.now() - start);
-        });
-    }""")
     before = page.locator("#tangent").inner_text()
+
+    def late() -> bool:
+        """Whether half of the frames come too late; tried again where a moment of others' work is at fault."""
+        for _ in range(4):
+            resting = statistics.median(page.evaluate(FRAMES, [plot, 500, False]))
+            moving = statistics.median(page.evaluate(FRAMES, [plot, 1000, True]))
+            if moving <= max(1100 / 60, 1.2 * resting):
+                return False
+        return True
+
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
-    for step in range(40):
-        page.mouse.move(plot["x"] + 60 + 4 * step, plot["y"] + 60 + 5 * step)
-    page.mouse.up()
-    page.wait_for_timeout(100)
+    assert not late()
     assert page.locator("#tangent").inner_text() != before
-    work = page.evaluate("window.work")
-    assert len(work) >= 5
-    assert statistics.median(work) < 1000 / 60 / 2  # half a frame's time at most, though others use the machine
+    page.evaluate("""() => document.querySelector("main").addEventListener("pointermove", () => {
+        const begun = performance.now(); while (performance.now() - begun < 40);
+    }, true)""")
+    assert late(), "a planted delay of 40 ms at each move is to be found"
+    page.mouse.up()
 
 
 def test_a_drag_of_the_curve_moves_both_handles(opened: Open) -> None:
@@ -272,6 +301,44 @@ def test_the_exported_file_needs_no_server_and_shows_the_same(opened: Open, tmp_
     expect(page.locator("#tangent")).to_contain_text("epsilon 0, delta")
     seen.foreign = [url for url in seen.foreign if not url.startswith(file.as_uri())]
     assert violations(seen) == []
+
+
+def test_an_exported_file_holds_slow_kinds_and_opens_on_numbers_that_it_has(opened: Open, tmp_path: Path) -> None:
+    values: dict[str, dict[str, tuple[str, ...]]] = {
+        "laplace": {"scale": ("3",)},
+        "sampled": {"sigma": ("1",), "rate": ("0.01", "0.1")},
+    }
+    others: dict[str, tuple[int, ...]] = {"sampled": (1, 1000)}
+    file = tmp_path / "explorer.html"
+    file.write_text(exported(Grid(values, counts=(1, 1000), others=others, deltas=("1e-6",), priors=("1/2",))))
+    seen = opened(url=file.as_uri())
+    page, shown = seen.page, seen.page.locator("#answer strong")
+    expect(page.locator("#trouble")).to_be_hidden()
+    expect(shown).to_have_text(f"{compose({Laplace(scale='3'): 1}).epsilon('1e-6'):.6g}")
+    page.get_by_role("button", name="More times").click()
+    expect(shown).to_have_text(f"{compose({Laplace(scale='3'): 1000}).epsilon('1e-6'):.6g}")
+    page.locator("#parts select").select_option("sampled")
+    expect(page.locator("#total")).to_have_text("1,000 answers:")
+    page.locator("#parts input[type=range]").nth(1).press("Home")
+    mechanism = PoissonSubsampled(Gaussian(sigma=1), "0.01")
+    expect(shown).to_have_text(f"{compose({mechanism: 1000}).epsilon('1e-6'):.6g}")
+    page.locator("#curve .handle").press("End")
+    knot = page.locator("#tangent").inner_text().removesuffix(".").split()
+    at = knot[4].removesuffix(",")
+    asked = [f"{compose({mechanism: 1000}).deltas([at])[0]:.4g}", knot[-1]]
+    assert asked[0] == asked[1] or float(asked[0]) <= float(
+        asked[1]
+    )  # where epsilon was asked for, delta is a power of ten
+    seen.foreign = [url for url in seen.foreign if not url.startswith(file.as_uri())]
+
+
+def test_every_kind_is_in_the_file_that_is_exported() -> None:
+    grid = Grid()
+    assert set(grid.values) == {kind.name for kind in KINDS}
+    for kind in grid.kinds:
+        for parameter in kind.parameters:
+            assert parameter.first in parameter.steps
+            assert set(parameter.steps) == set(grid.values[kind.name][parameter.name])
 
 
 def test_what_an_exported_file_may_do_is_written_in_it() -> None:

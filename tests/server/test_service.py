@@ -72,13 +72,41 @@ def test_history_and_receipts_are_one_s_own_but_for_owner_and_auditor(served: Se
     _, answer = served.send("POST", "/v1/ask", {"sql": COUNT, "rho": "0.001"}, token=served.bob)
     key = answer["receipt"]["key"]
     path = f"/v1/receipts/{key.replace(' ', '%20')}"
-    assert served.send("GET", "/v1/history", token=served.ada)[1] == {"charges": []}
+    hers = served.send("GET", "/v1/history", token=served.ada)[1]
+    assert (hers["charges"], hers["refused"], hers["before"]) == ([], [], None)
+    assert {move["budget"] for move in hers["moves"]} == {"people", "people/ada"}
+    assert {move["spent"] for move in hers["moves"]} == {"0"}
     assert served.send("GET", path, token=served.ada)[0] == 422
     for token in (served.bob, served.auditor, served.owner):
         (charge,) = served.send("GET", "/v1/history?most=5", token=token)[1]["charges"]
         assert (charge["key"], charge["analyst"], charge["state"]) == (key, "bob", "answered")
         status, receipt = served.send("GET", path, token=token)
         assert (status, read_receipt(json.dumps(receipt)).key) == (200, key)
+
+
+def test_history_is_told_a_page_at_a_time_with_what_each_charge_moved(served: Served) -> None:
+    for age in range(5):
+        served.send("POST", "/v1/ask", {"sql": f"{COUNT} WHERE age > {age}", "rho": "0.001"})
+    _, first = served.send("GET", "/v1/history?most=3")
+    _, rest = served.send("GET", f"/v1/history?most=3&before={first['before']}")
+    assert [len(page["charges"]) for page in (first, rest)] == [3, 2]
+    numbers = [charge["number"] for charge in first["charges"] + rest["charges"]]
+    assert numbers == sorted(numbers, reverse=True)
+    spendings = [move["spent"] for move in first["moves"] if (move["budget"], move["currency"]) == ("people", "rho")]
+    assert spendings == ["1/200", "1/250", "3/1000"]
+    for wrong in ("before=0", "before=x", "most=0", "most=1001", "before=99999999999999999999"):
+        assert served.send("GET", f"/v1/history?{wrong}")[1]["code"] == "invalid"
+
+
+def test_one_sees_one_s_own_refused_questions_and_no_other_person_s(served: Served) -> None:
+    served.send("POST", "/v1/ask", {"sql": "SELECT age FROM people"})
+    served.send("POST", "/v1/ask", {"sql": COUNT, "rho": "1"})
+    served.send("POST", "/v1/ask", {"sql": COUNT, "rho": "0.001"})
+    served.send("POST", "/v1/explain", {"sql": COUNT, "rho": "-1"})  # asks for nothing
+    _, hers = served.send("GET", "/v1/history")
+    assert [each["code"] for each in hers["refused"]] == ["budget_exceeded", "question_refused"]
+    for token in (served.bob, served.owner, served.auditor):
+        assert served.send("GET", "/v1/history", token=token)[1]["refused"] == []
 
 
 def test_a_batch_has_one_price_and_is_asked_whole_or_not_at_all(served: Served) -> None:

@@ -267,7 +267,7 @@ def _about(row: Row) -> str:
             return str(body["budget"]["name"])
         case "grant":
             return f"{body['budget']}: {body['reason']}"
-        case "reserve":
+        case "reserve" | "charge":
             return f"{row.key} {json.dumps(body['asked'])}"
         case "void":
             return f"of row {row.charge}: {body['reason']}"

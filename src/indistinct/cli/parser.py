@@ -390,7 +390,7 @@ def _add_serve(commands: Any) -> None:
     parser.add_argument("--certificate", metavar="FILE", help="TLS: the certificate with its chain, PEM")
     parser.add_argument("--private-key", metavar="FILE", help="TLS: its key, PEM")
     parser.add_argument("--behind-proxy", action="store_true", help="a proxy before this server has TLS")
-    parser.add_argument("--workers", default="2", help="questions worked on at a time (2)")
+    parser.add_argument("--workers", default="8", help="questions worked on at a time (8)")
     parser.add_argument("--waiting", default="64", help="questions that may wait for these (64)")
     parser.add_argument("--rate", default="50", help="requests of one person in a second, on average (50)")
     parser.add_argument("--seconds", default="60", help="until an answer is given up (60)")

@@ -86,10 +86,13 @@ def _direction(
         steering = Steering(curved.cumulants, whole.steepest if everything else math.inf)
     elif len(everything) == 1 and everything[0][1] == 1 and isinstance(everything[0][0], ClosedForm):
         evaluator = Alone(everything[0][0])
-    elif laws or (contributions.gaussian and contributions.responses.groups):
+    elif laws or (contributions.gaussian and contributions.responses.levels):
         uses = contributions.responses.count + sum(times for _, times in laws)
         work = LITTLE_WORK if only_narrow or uses <= _FEW_USES else MOST_WORK
-        contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
+        if only_narrow or work < MOST_WORK:
+            contour = ContourComposition(everything, only_narrow=only_narrow, work=work)
+        else:
+            contour = whole  # so that a curve finds what was laid out for a point
         evaluator = EnumeratedComposition.of(everything) or contour
     elif contributions.gaussian:
         evaluator = GaussianComposition(contributions.gaussian)
@@ -105,7 +108,7 @@ def _direction(
 def _shared(contributions: Contributions) -> list[tuple[LossLaw, int]]:
     """What is the same in both directions."""
     laws: list[tuple[LossLaw, int]] = []
-    if contributions.responses.groups:
+    if contributions.responses.levels:
         laws.append((ResponsesLoss(contributions.responses), 1))
     if contributions.gaussian:
         laws.append((GaussianLoss(math.sqrt(contributions.gaussian)), 1))

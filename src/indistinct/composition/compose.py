@@ -35,12 +35,12 @@ def compose(things: Mapping[Any, object] | Iterable[Part]) -> PrivacyProfile:
     >>> print(compose({PureDP("0.1"): 50, ApproximateDP("0.01", "1e-9"): 1000}).epsilon("1e-6"))
     5.20840467723
     """
-    counts = _counted(things)
-    if not counts:
+    parts, counts = _counted(things)
+    if not parts:
         raise InvalidParameter("things", things, "hold at least one guarantee", instead=_EXAMPLE)
-    if sum(counts.values()) > LARGEST_COUNT:
-        raise InvalidParameter("times", sum(counts.values()), f"add up to at most {LARGEST_COUNT}")
-    profile = PrivacyProfile(counts.items())
+    if sum(counts) > LARGEST_COUNT:
+        raise InvalidParameter("times", sum(counts), f"add up to at most {LARGEST_COUNT}")
+    profile = PrivacyProfile(zip(parts, counts, strict=True))
     if math.isfinite(profile.largest_epsilon.upper) and profile.largest_epsilon.lower > _LARGEST_SUM:
         raise InvalidParameter("the sum of all epsilons", profile.largest_epsilon.lower, f"be at most {_LARGEST_SUM:g}")
     return profile
@@ -50,31 +50,29 @@ _LARGEST_SUM = 1e18
 _EXAMPLE = "For thirty uses of one guarantee: compose({PureDP('0.1'): 30})."
 
 
-def _counted(things: Mapping[Any, object] | Iterable[Part]) -> dict[Thing, int]:
-    """How often each is used, profiles taken apart."""
-    if isinstance(things, Mapping):
-        pairs = {_checked(thing): read_count("times", times) for thing, times in things.items()}
-    else:
+def _counted(things: Mapping[Any, object] | Iterable[Part]) -> tuple[list[Thing], list[int]]:
+    """What is used, profiles taken apart, and how often each."""
+    if not isinstance(things, Mapping):
         try:
-            pairs = dict(Counter(iter(things)))
+            things = Counter(iter(things))
         except TypeError:
             raise InvalidParameter(
                 "things", things, "be a mapping or an iterable of guarantees", instead=_EXAMPLE
             ) from None
-        for thing in pairs:
-            _checked(thing)
-    if not any(isinstance(thing, PrivacyProfile) for thing in pairs):
-        return cast(dict[Thing, int], pairs)
-    counts: Counter[Thing] = Counter()
-    for thing, times in pairs.items():
+    parts = [_checked(thing) for thing in things]
+    counts = [read_count("times", times) for times in things.values()]
+    if not any(isinstance(thing, PrivacyProfile) for thing in parts):
+        return cast(list[Thing], parts), counts
+    together: Counter[Thing] = Counter()
+    for thing, times in zip(parts, counts, strict=True):
         for part, inner in thing.parts if isinstance(thing, PrivacyProfile) else ((thing, 1),):
-            counts[part] += inner * times
-    return counts
+            together[part] += inner * times
+    return list(together), list(together.values())
 
 
 def _checked(thing: object) -> Part:
     # A class has the names of what its objects have, and so passes for a mechanism.
-    if isinstance(thing, type) or not isinstance(thing, Thing | PrivacyProfile):
+    if isinstance(thing, type) or not isinstance(thing, Part):
         raise InvalidParameter(
             "a composed thing", thing, "be a guarantee such as PureDP('0.1') or a mechanism", instead=_EXAMPLE
         )

@@ -39,7 +39,7 @@ import numpy as np
 
 from indistinct.composition.losses.lattices import common_lattice
 from indistinct.composition.losses.law import UNIT, Cumulants, Floats, LossLaw, largest_of
-from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+from indistinct.composition.nodes import Integers, TooManyNodes, distinct, surviving
 from indistinct.composition.sheet import Alias, Sheet
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball, precision
@@ -54,16 +54,23 @@ MOST_WORK = 20_000_000
 LITTLE_WORK = 3_000_000
 """How many terms are evaluated in all, and how many before another method is worth asking."""
 
+_FINEST_WORK = 64_000
+"""How many at the first of the gaps: nobody waits for its digits."""
+
 _ALL = 1_000_000
 _LARGE = 200
 """Laws of so many terms together are worth the second of these at once."""
 _FLOOR = 1e-11
 """What is left out is at most a thousandth of the gap, or of this."""
 _FARTHEST = 55.0
-_SPAN = 2.0
-"""How many standard deviations from its saddle a sheet serves where many epsilons are asked for at once."""
+_SPAN, _NEAR_SPAN = 2.25, 0.25
+"""How many standard deviations from its saddle a sheet serves, where many epsilons are asked for at once, and one."""
+_OUTRIGHT, _OUTRIGHT_WORK = 32, 2000
 _BLOCK = 64
 _LARGEST_TILT = 1e7
+_KEPT, _KEPT_SHEETS = 64, 2
+_NEAR, _NEARBY = 1e-3, 1e-2
+"""How far, relatively, a tilt may be from the best one: the saddle, and those that bound what is folded in."""
 _LARGEST_EXPONENT = 700.0
 
 
@@ -89,7 +96,8 @@ class ContourComposition:
         self._size = sum(law.size for law, _ in self.laws)
         self._lattice = common_lattice(self.laws)
         self._gaps = GAPS[self._size >= _LARGE or only_narrow :]
-        self._sheet: Sheet | None = None
+        self._sheets: tuple[Sheet, ...] = ()
+        self._known: dict[float, tuple[Cumulants, ...]] = {}
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of E (1 - e^(epsilon - L))_+ over the finite losses."""
@@ -97,9 +105,7 @@ class ContourComposition:
             at = float(ball_of(epsilon))
             if self._is_beyond(epsilon):
                 return ball(0)
-            sheet = self._sheet
-            if sheet is None or not self._serves(sheet, at):
-                sheet = self._sheet = self._laid_out_best(at)
+            sheet = self._sheet_at(at, _NEAR_SPAN) or self._laid_out_best(at)
             if sheet is None:
                 return ball(0).union(self.at_most(epsilon))
             return sheet.delta(epsilon)
@@ -115,22 +121,19 @@ class ContourComposition:
         lower, upper = np.zeros(epsilons.size), np.ones(epsilons.size)
         upper[epsilons >= self.largest] = 0.0
         start, end = 0, int(np.searchsorted(epsilons, self.largest))
-        sheet = self._sheet
         while start < end:
-            if sheet is None or not self._serves(sheet, float(epsilons[start]), _SPAN):
+            first = float(epsilons[start])
+            sheet = self._sheet_at(first, _SPAN)
+            if sheet is None:
                 # Laid out ahead of the first, so that the sheet serves as many as it can.
-                spread = math.sqrt(self.cumulants(self._tilt_at(float(epsilons[start]), kernel=True)).variance)
+                spread = math.sqrt(self.cumulants(self._tilt_at(first, kernel=True)).variance)
                 ahead = epsilons[start:end]
-                ahead = ahead[ahead <= epsilons[start] + _SPAN * spread * 0.9]
-                sheet = self._sheet = self._laid_out_best(float(ahead[-1]))
-                if sheet is not None and not self._serves(sheet, float(epsilons[start]), _SPAN):
-                    sheet = self._sheet = self._laid_out_best(float(epsilons[start]))
+                self._laid_out_best(float(ahead[ahead <= first + _SPAN * spread * 0.9][-1]))
+                sheet = self._sheet_at(first, _SPAN) or self._laid_out_best(first)
             if sheet is None:
                 start += 1
                 continue
-            served = start + 1
-            while served < end and self._serves(sheet, float(epsilons[served]), _SPAN):
-                served += 1
+            served = max(int(np.searchsorted(epsilons[:end], self._served(sheet, _SPAN)[1], side="right")), start + 1)
             lower[start:served], upper[start:served] = sheet.deltas(epsilons[start:served])
             start = served
         return lower, upper
@@ -146,17 +149,25 @@ class ContourComposition:
             return exponent.exp().min(ball(1)).upper()
 
     @staticmethod
-    def _serves(sheet: Sheet, epsilon: float, span: float = 0.25) -> bool:
-        deviation = math.sqrt(sheet.at_zero.variance)
+    def _served(sheet: Sheet, span: float) -> tuple[float, float]:
+        """The epsilons that a sheet serves: so many deviations on either side of its saddle."""
+        reach = span * max(math.sqrt(sheet.at_zero.variance), 1 / sheet.tilt)
         saddle = sheet.at_zero.mean - 1 / sheet.tilt - 1 / (1 + sheet.tilt)
-        return abs(epsilon - saddle) <= span * max(deviation, 1 / sheet.tilt)
+        return saddle - reach, saddle + reach
+
+    def _sheet_at(self, epsilon: float, span: float) -> Sheet | None:
+        """One of the latest sheets that serves an epsilon, if there is one."""
+        for sheet in self._sheets:
+            lower, upper = self._served(sheet, span)
+            if lower <= epsilon <= upper:
+                return sheet
+        return None
 
     def cumulants(self, tilt: float, smoothing: float = 0.0) -> Cumulants:
         """K, K' and K'' of the sum, the smoothing loss included."""
         square = smoothing**2
         value, mean, variance = square * (tilt * tilt + tilt) / 2, square * (tilt + 0.5), square
-        for law, times in self.laws:
-            part = law.cumulants(tilt)
+        for part, (_, times) in zip(self._cumulants_of_each(tilt), self.laws, strict=True):
             value, mean, variance = (
                 value + times * part.value,
                 mean + times * part.mean,
@@ -164,10 +175,20 @@ class ContourComposition:
             )
         return Cumulants(value, mean, variance)
 
+    def _cumulants_of_each(self, tilt: float) -> tuple[Cumulants, ...]:
+        """Those of the laws; the latest are kept, as the same few tilts come again and again."""
+        known = self._known.get(tilt)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[tilt] = known = tuple(law.cumulants(tilt) for law, _ in self.laws)
+        return known
+
     def doubt(self, tilt: float) -> float:
         """How far the value of K may be from the truth, the smoothing loss included."""
         doubts = math.fsum(times * law.doubt(tilt).value for law, times in self.laws)
-        sizes = math.fsum(times * abs(law.cumulants(tilt).value) for law, times in self.laws)
+        parts = zip(self._cumulants_of_each(tilt), self.laws, strict=True)
+        sizes = math.fsum(times * abs(part.value) for part, (_, times) in parts)
         return doubts * (1 + 1e-9) + (len(self.laws) + 8) * UNIT * (sizes + 1)
 
     def _tilt_at(self, loss: float, kernel: bool) -> float:
@@ -192,7 +213,7 @@ class ContourComposition:
             step = point - value / slope if slope > 0 else math.nan
             if not low < step < high:
                 step = math.sqrt(low * high)
-            if abs(step - point) <= 1e-6 * point:
+            if abs(step - point) <= (_NEAR if kernel else _NEARBY) * point:
                 return step
             point = step
         return point
@@ -204,7 +225,9 @@ class ContourComposition:
         """
         while self._gaps:
             try:
-                return self._laid_out(epsilon, self._gaps[0])
+                sheet = self._laid_out(epsilon, self._gaps[0])
+                self._sheets = (sheet, *self._sheets[: _KEPT_SHEETS - 1])
+                return sheet
             except TooManyNodes:
                 if self._only_narrow:
                     raise
@@ -232,7 +255,8 @@ class ContourComposition:
         if self._lattice is not None and count * self._size <= _ALL:
             nodes = np.arange(count)
         else:
-            nodes = self._active(tilt, smoothing, step, count, negligible)
+            work = min(self._work, _FINEST_WORK) if smoothing and gap == GAPS[0] else self._work
+            nodes = self._active(tilt, smoothing, step, count, negligible, work)
         y = np.asarray(nodes * step, dtype=np.float64)
         logarithms = np.asarray(smoothing**2 * (-y * y / 2 + 1j * y * (tilt + 0.5)), dtype=np.complex128)
         doubts = np.zeros(y.size)
@@ -280,24 +304,31 @@ class ContourComposition:
             aliases.append(Alias(other - tilt, rise + self.doubt(tilt) + (self.doubt(other) if other > 0 else 0.0)))
         return aliases[0], aliases[1]
 
-    def _active(self, tilt: float, smoothing: float, step: float, count: int, negligible: float) -> Integers:
-        """The n in [0, count) at which the integrand may be above e^-negligible of its height at 0."""
-        edges = np.unique(np.concatenate([[0.0], np.geomspace(1, count, min(count, 64))]).astype(np.int64))
-        edges[-1] = count
+    def _active(self, tilt: float, smoothing: float, step: float, count: int, negligible: float, work: int) -> Integers:
+        """The n in [0, count) at which the integrand may be above e^-negligible of its height at 0.
+
+        The first of them as they are: most are needed, and to bound them would take longer than to evaluate them.
+        """
+        first = min(count, _OUTRIGHT, max(_OUTRIGHT_WORK // self._size, 1))
+        if first == count:
+            return np.arange(count)
+        edges = distinct(np.geomspace(first, count, min(count - first + 1, 64)).astype(np.int64))
+        edges[0], edges[-1] = first, count
 
         def log_bound(starts: Integers, ends: Integers) -> Floats:
             # Intervals of a like size are treated together, with the reach of the longest.
             bound = np.empty(starts.size)
-            sizes = np.ceil(np.log2(ends - starts))
-            for size in np.unique(sizes):
+            sizes = np.ceil(np.log2(ends - starts) / 2)
+            for size in distinct(sizes):
                 alike = sizes == size
                 reach = step * float(np.max(ends[alike] - starts[alike]) - 1) / 2
                 centres = step * (starts[alike] + ends[alike] - 1) / 2
                 bound[alike] = self._log_bound(tilt, smoothing, centres, reach, negligible)
             return bound
 
-        most = max(self._work // self._size, 1000)
-        return surviving(edges, log_bound, negligible, most, self._work // min(self._size, _BLOCK))
+        most = max(work // self._size, 1000)
+        others = surviving(edges, log_bound, negligible, most, work // min(self._size, _BLOCK))
+        return np.concatenate([np.arange(first), others])
 
     def _log_bound(self, tilt: float, smoothing: float, centres: Floats, reach: float, negligible: float) -> Floats:
         """An upper bound of the log of the integrand's modulus, relative to its height at y = 0.

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from indistinct.composition.nodes import Integers, TooManyNodes, surviving
+from indistinct.composition.nodes import Integers, TooManyNodes, distinct, surviving
 
 __all__ = ["TooManyNodes", "active_nodes"]
 
@@ -37,7 +37,7 @@ def active_nodes(multiples: Floats, strengths: Floats, nodes: int, negligible: f
     multiples, strengths = multiples[order], strengths[order]
     enough = negligible * 1.001
     half = nodes // 2 + 1
-    edges = np.unique(np.linspace(0, half, min(half, 64) + 1).astype(np.int64))
+    edges = distinct(np.linspace(0, half, min(half, 64) + 1).astype(np.int64))
 
     def log_bound(starts: Integers, ends: Integers) -> Floats:
         return -_bounds(multiples, strengths, starts, ends, nodes, enough)

@@ -21,6 +21,8 @@ __all__ = ["Direction", "Steering"]
 
 _BITS = 192
 _NEAR = 1.001
+_LONGEST = 50.0
+_STEPS = 12
 _WIDE = 1e-3
 _TINY = 1e-289
 _ROUNDING = 2.0**-50
@@ -41,20 +43,30 @@ class Steering:
         self.steepest = min(steepest, 1e7)
 
     def guess(self, log_delta: float) -> tuple[float, float]:
-        """About the epsilon, and the tilt there, which is minus the slope of log delta."""
+        """About the epsilon, and the tilt there, which is minus the slope of log delta.
 
-        def at(tilt: float) -> tuple[float, float]:
-            value, mean, variance = self.cumulants(tilt)
-            loss = mean - 1 / tilt - 1 / (1 + tilt)
-            curvature = max(variance + tilt**-2 + (1 + tilt) ** -2, 1e-300)
-            exponent = value - tilt * loss - math.log(tilt) - math.log1p(tilt)
-            return loss, exponent - 0.5 * math.log(2 * math.pi * curvature)
-
-        low, high = 1e-9, self.steepest
+        By Newton's steps for log(1 - log delta) in log t, all but a straight line, kept inside a shrinking interval;
+        by halving it where those do not arrive.
+        """
+        low, high, loss_there = 1e-9, self.steepest, 0.0
+        point, steps = min(1.0, math.sqrt(low * high)), 0
         while high > low * _NEAR:
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
-        return max(at(low)[0], 0.0), low
+            value, mean, variance = self.cumulants(point)
+            loss = mean - 1 / point - 1 / (1 + point)
+            curvature = max(variance + point**-2 + (1 + point) ** -2, 1e-300)
+            found = value - point * loss - math.log(point) - math.log1p(point)
+            found -= 0.5 * math.log(2 * math.pi * curvature)
+            if found > log_delta:
+                low, loss_there = point, loss
+            else:  # also where a bound is infinite
+                high = point
+            missing = math.log1p(-log_delta) - math.log1p(-found) if -math.inf < found < 1 else math.nan
+            factor = math.exp(min(missing * (1 - found) / (point**2 * curvature), _LONGEST))
+            if abs(factor - 1) <= _NEAR - 1:
+                return max(loss + curvature * point * (factor - 1), 0.0), point * factor
+            steps += 1
+            point = point * factor if low < point * factor < high and steps < _STEPS else math.sqrt(low * high)
+        return max(loss_there, 0.0), low
 
     def tilt_at(self, epsilon: float) -> float:
         """The saddle at an epsilon, or the end of the range."""

@@ -87,30 +87,30 @@ def evaluator_of(responses: Responses) -> Evaluator:
     - up to some 44 arbitrary ones: enumerated in two halves;
     - many different ones on no lattice or a very fine one: the contour, which needs none.
     """
-    groups = responses.groups
-    if not groups:
+    levels = responses.levels
+    if not levels:
         return _Silent()
     loss = [(ResponsesLoss(responses), 1)]
 
     def in_general() -> Evaluator:
         return ContourComposition(loss)
 
-    if len(groups) == 1:
-        return _InTurn(lambda: TransformedComposition(Lattice.of_equal(groups[0])), in_general)
+    if len(levels) == 1:
+        return _InTurn(lambda: TransformedComposition(Lattice.of_equal(responses.groups[0])), in_general)
     outcomes = outcomes_of_halves(responses)
     if outcomes is not None and max(outcomes) <= _FEW:
         return PairedComposition(responses)
     exact = [lambda: _on_lattice(responses), lambda: RoundedComposition.near_decimals(responses)]
     if outcomes is not None:
         return _InTurn(*exact, lambda: PairedComposition(responses))
-    if len(groups) > _MANY and not _is_coarse(responses):
+    if len(levels) > _MANY and not _is_coarse(responses):
         return _InTurn(lambda: ContourComposition(loss, only_narrow=True), *exact, in_general)
     return _InTurn(*exact, in_general)
 
 
 def _is_coarse(responses: Responses) -> bool:
     """Whether the epsilons look like moderate multiples of one number, some part of the least of them."""
-    if len(responses.groups) > _COARSE:
+    if len(responses.levels) > _COARSE:
         return False
     ratios = np.outer(responses.epsilons / responses.epsilons[0], np.arange(1, _PARTS + 1))
     whole = np.all(np.abs(ratios - np.rint(ratios)) < 1e-9 * ratios, axis=0)

@@ -140,6 +140,6 @@ def _method(single: Contributions) -> str:
         return "enclosed on a grid"
     if single.curves:
         return "upper bound on its transform"
-    if single.losses or single.gaussian or single.responses.groups:
+    if single.losses or single.gaussian or single.responses.levels:
         return "exact transform"
     return "exact"

@@ -62,7 +62,7 @@ class ApproximateDP:
         object.__setattr__(self, "delta", read_delta("delta", delta))
 
     def __hash__(self) -> int:
-        return hash((key(self.epsilon), key(self.delta)))
+        return hash((key(self.epsilon), self.delta.as_integer_ratio()))
 
     def __repr__(self) -> str:
         return f"ApproximateDP({spelled(self.epsilon)}, {spelled(self.delta)})"
@@ -134,13 +134,15 @@ class RenyiDP:
 def _epsilon(value: object) -> Epsilon:
     """A guarantee's epsilon: 0, or large enough to be told from 0 in floats."""
     epsilon = read_epsilon("epsilon", value)
+    if type(epsilon) is Fraction and epsilon.denominator.bit_length() <= _TINY_BITS:
+        return epsilon  # at once for the usual ones
     if epsilon and _is_tiny(epsilon) and enclosure(epsilon)[0] < _LEAST_EPSILON:
         raise InvalidParameter("epsilon", value, "be 0 or at least 1e-300")
     return epsilon
 
 
 def _is_tiny(epsilon: Epsilon) -> bool:
-    """Whether an epsilon is so small that it must be looked at closely; at once for the usual ones."""
+    """Whether an epsilon is so small that it must be looked at closely."""
     if type(epsilon) is Fraction:
         return epsilon.denominator.bit_length() - epsilon.numerator.bit_length() > _TINY_BITS
     return float(epsilon) < _VISIBLY

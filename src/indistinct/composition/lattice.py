@@ -30,7 +30,7 @@ class Lattice:
     @classmethod
     def of_equal(cls, response: Response) -> Lattice:
         """Equal responses: the lattice of their own epsilon."""
-        return cls(Responses((response,)), response.epsilon, (1,))
+        return cls(Responses.of([(response.epsilon, response.times)]), response.epsilon, (1,))
 
     @classmethod
     def of_multiples(cls, spacing: Fraction, multiples: Sequence[int], times: Sequence[int]) -> Lattice:
@@ -40,14 +40,14 @@ class Lattice:
             counts[multiple] = counts.get(multiple, 0) + count
         counts.pop(0, None)
         ordered = sorted(counts.items())
-        responses = Responses(tuple(Response(multiple * spacing, count) for multiple, count in ordered))
+        responses = Responses.of((multiple * spacing, count) for multiple, count in ordered)
         return cls(responses, spacing, tuple(multiple for multiple, _ in ordered))
 
     @classmethod
     def common(cls, responses: Responses) -> Lattice | None:
         """The coarsest lattice that holds all epsilons exactly, if there is one that is not too fine."""
-        epsilons = [group.epsilon for group in responses.groups if isinstance(group.epsilon, Fraction)]
-        if len(epsilons) < len(responses.groups):
+        epsilons = [level for level in responses.levels if isinstance(level, Fraction)]
+        if len(epsilons) < len(responses.levels):
             return None
         spacing = common_spacing(epsilons)
         if spacing is None:
@@ -57,7 +57,7 @@ class Lattice:
     @cached_property
     def top(self) -> int:
         """The greatest j."""
-        return sum(m * group.times for m, group in zip(self.multiples, self.responses.groups, strict=True))
+        return sum(m * count for m, count in zip(self.multiples, self.responses.counts, strict=True))
 
     def loss(self, j: int) -> arb:
         """The ball of l_j."""

@@ -7,14 +7,16 @@ nodes. The work depends on the shape of the law and hardly on how many nodes the
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Integers", "TooManyNodes", "surviving"]
+__all__ = ["Integers", "TooManyNodes", "distinct", "surviving"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Numbers = TypeVar("Numbers", Integers, Floats)
 
 
 class TooManyNodes(Exception):
@@ -41,6 +43,16 @@ def surviving(
         found.append(starts[single])
         starts, ends = _quartered(starts[~single], ends[~single])
     return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def distinct(values: Numbers) -> Numbers:
+    """Each value once, in order: np.unique, but for its import of masked arrays, which takes longer than an answer.
+
+    >>> distinct(np.array([2.0, 1.0, 2.0]))
+    array([1., 2.])
+    """
+    ordered = np.sort(values)
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]])
 
 
 def _quartered(starts: Integers, ends: Integers) -> tuple[Integers, Integers]:

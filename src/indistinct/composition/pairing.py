@@ -43,17 +43,18 @@ Floats = NDArray[np.float64]
 def _deal(responses: Responses) -> tuple[list[int], list[int]]:
     """How many of each group either half holds: the larger groups first, each to the smaller half."""
     sizes = [1, 1]
-    dealt = [0] * len(responses.groups), [0] * len(responses.groups)
-    for i in sorted(range(len(responses.groups)), key=lambda i: -responses.groups[i].times):
+    counts = responses.counts
+    dealt = [0] * len(counts), [0] * len(counts)
+    for i in sorted(range(len(counts)), key=lambda i: -counts[i]):
         half = 0 if sizes[0] <= sizes[1] else 1
-        dealt[half][i] = responses.groups[i].times
-        sizes[half] *= responses.groups[i].times + 1
+        dealt[half][i] = counts[i]
+        sizes[half] *= counts[i] + 1
     return dealt
 
 
 def outcomes_of_halves(responses: Responses) -> tuple[int, int] | None:
     """How many outcomes either half has, or None where one would have too many to enumerate."""
-    if len(responses.groups) > 64:
+    if len(responses.levels) > 64:
         return None
     first, second = (math.prod(times + 1 for times in half) for half in _deal(responses))
     return (first, second) if max(first, second) <= LARGEST_HALF else None
@@ -80,7 +81,7 @@ class PairedComposition:
         self._halves = _deal(responses)
         self._tilted: _Tilted | None = None
         total = float(np.sum(responses.epsilons * responses.times))
-        self._eta = 8 * (len(responses.groups) + 8) * _UNIT * total
+        self._eta = 8 * (len(responses.levels) + 8) * _UNIT * total
 
     def delta(self, epsilon: Epsilon) -> arb:
         """The ball of delta(epsilon)."""

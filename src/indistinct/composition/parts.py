@@ -5,6 +5,7 @@ Multiplicity is multiplied in here and nowhere else.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,6 +26,7 @@ from indistinct.composition.losses.law import Adjacency, Curve, LossLaw, Privacy
 from indistinct.composition.losses.pair import discrete_loss
 from indistinct.composition.responses import Responses
 from indistinct.errors import InvalidParameter
+from indistinct.numbers import Epsilon
 from indistinct.regions import DiscretePair
 
 __all__ = ["Contributions", "Mechanism", "Thing", "contributions_of", "loss_of", "plain_parts"]
@@ -79,7 +81,7 @@ class Contributions:
     @property
     def are_equal_responses(self) -> bool:
         """Whether it is so many equal randomised responses, disclosures apart, and nothing else."""
-        return len(self.responses.groups) == 1 and not (self.gaussian or self.losses or self.curves or self.enclosed)
+        return len(self.responses.levels) == 1 and not (self.gaussian or self.losses or self.curves or self.enclosed)
 
     @property
     def directions(self) -> tuple[tuple[tuple[LossLaw, int], ...], ...]:
@@ -91,21 +93,28 @@ class Contributions:
 
 def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
     """Sorts the parts; refuses mechanisms whose neighbouring databases differ in kind."""
-    disclosures: dict[object, tuple[Fraction, int]] = {}
-    responses = []
+    levels: list[Epsilon] = []
+    counts: list[int] = []
+    latest, name = Fraction(0), key(Fraction(0))
+    deltas: dict[object, Fraction] = {name: latest}
+    disclosures: defaultdict[object, int] = defaultdict(int)
     gaussian = Fraction(0)
     losses: list[tuple[PrivacyLoss, int]] = []
     curves: list[tuple[Curve, int]] = []
     enclosed: list[tuple[EnclosedLoss, int]] = []
     for thing, times in parts:
-        loss = loss_of(thing)
+        loss = thing if isinstance(thing, Promise) else loss_of(thing)
         match loss:
-            case PureDP(epsilon):
-                responses.append((epsilon, times))
-            case ApproximateDP(epsilon, delta):
-                responses.append((epsilon, times))
-                name = key(delta)
-                disclosures[name] = delta, times + disclosures.get(name, (delta, 0))[1]
+            case PureDP():
+                levels.append(loss.epsilon)
+                counts.append(times)
+            case ApproximateDP():
+                levels.append(loss.epsilon)
+                counts.append(times)
+                if loss.delta is not latest:  # as a rule it is, however many there are: a text is read once
+                    latest, name = loss.delta, key(loss.delta)
+                    deltas.setdefault(name, latest)
+                disclosures[name] += times
             case GaussianDP(mu):
                 gaussian += times * mu**2
             case ZeroConcentratedDP(rho):
@@ -121,8 +130,8 @@ def contributions_of(parts: Iterable[tuple[Thing, int]]) -> Contributions:
     adjacencies = [loss.adjacency for loss, times in losses if times]
     _check_adjacency([*adjacencies, *(loss.adjacency for loss, times in enclosed if times)])
     return Contributions(
-        tuple((delta, times) for delta, times in disclosures.values() if delta and times),
-        Responses.of(responses),
+        tuple((deltas[name], times) for name, times in disclosures.items() if deltas[name] and times),
+        Responses.of_columns(levels, counts),
         gaussian,
         tuple((loss, times) for loss, times in losses if times),
         tuple((curve, times) for curve, times in curves if times),

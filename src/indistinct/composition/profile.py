@@ -48,14 +48,23 @@ class PrivacyProfile:
     """
 
     def __init__(self, parts: Iterable[tuple[Thing, int]]) -> None:
-        self.parts = tuple(parts)
-        self._contributions = contributions_of(self.parts)
+        self._things: list[Thing] = []
+        self._counts: list[int] = []
+        for thing, times in parts:
+            self._things.append(thing)
+            self._counts.append(times)
+        self._contributions = contributions_of(zip(self._things, self._counts, strict=True))
         self._directions = directions_of(self._contributions)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Thing, int], ...]:
+        """What is composed, and how often each."""
+        return tuple(zip(self._things, self._counts, strict=True))
 
     @cached_property
     def times(self) -> int:
         """How many mechanisms are composed."""
-        return sum(times for _, times in self.parts)
+        return sum(self._counts)
 
     @cached_property
     def disclosure(self) -> Bracket:
@@ -82,8 +91,10 @@ class PrivacyProfile:
         levels = [read_epsilon("epsilon", epsilon, largest=LARGEST_EPSILON * LARGEST_COUNT) for epsilon in epsilons]
         around = [floats_around(level) for level in levels]
         floats = sorted({end for bracket in around for end in (bracket.lower, bracket.upper)})
-        found = [direction.deltas(np.array(floats)) for direction in self._directions]
-        worst = dict(zip(floats, map(_worst, zip(*found, strict=True)), strict=True))
+        found, *others = (direction.deltas(np.array(floats)) for direction in self._directions)
+        if others:
+            found = [_worst(brackets) for brackets in zip(found, *others, strict=True)]
+        worst = dict(zip(floats, found, strict=True))
         return [Bracket(worst[each.upper].lower, worst[each.lower].upper) for each in around]
 
     def epsilon(self, delta: object) -> Bracket:

@@ -10,7 +10,7 @@ its cumulant generating function K and the tilted laws, of mean K' and variance 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,40 +38,63 @@ class Response:
     times: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Responses:
-    """The sum of the losses of independent randomised responses."""
+    """The sum of the losses of independent randomised responses.
 
-    groups: tuple[Response, ...]
+    Kept in columns, not as `groups`: there may be a hundred thousand different ones, and an object for each takes
+    longer than the answer.
+    """
+
+    levels: tuple[Epsilon, ...]
+    """The different privacy levels, all above 0, in rising order."""
+    counts: tuple[int, ...]
+    """How often each occurs."""
+    epsilons: Floats
+    """The levels as floats (nearest or next)."""
 
     @classmethod
     def of(cls, groups: Iterable[tuple[Epsilon, int]]) -> Responses:
         """Equal ones counted together; what cannot tell anything (epsilon 0, no use) left out."""
-        found: dict[object, Response] = {}
-        for epsilon, count in groups:
-            if count and epsilon:
-                other = found.get(name := key(epsilon))
-                found[name] = Response(epsilon, count + other.times if other else count)
-        return cls(tuple(sorted(found.values(), key=lambda group: _nearby(group.epsilon))))
+        together: dict[object, tuple[Epsilon, int]] = {}
+        for level, count in groups:
+            name = key(level)
+            together[name] = level, count + together.get(name, (level, 0))[1]
+        return cls.of_columns([level for level, _ in together.values()], [count for _, count in together.values()])
+
+    @classmethod
+    def of_columns(cls, levels: Sequence[Epsilon], counts: Sequence[int]) -> Responses:
+        """The same of levels and counts apart; at once where no two levels are equal."""
+        floats = [_nearby(level) for level in levels]
+        epsilons = np.array(floats, dtype=np.float64)
+        order = np.argsort(epsilons, kind="stable")
+        if np.any((rising := epsilons[order])[1:] == rising[:-1]) and len(set(map(key, levels))) < len(levels):
+            return cls.of(zip(levels, counts, strict=True))  # equal levels have equal floats
+        places = [i for i in order.tolist() if counts[i] and (floats[i] or levels[i])]
+        return cls(
+            tuple([levels[i] for i in places]),
+            tuple([counts[i] for i in places]),
+            epsilons[np.array(places, dtype=np.intp)],
+        )
 
     @cached_property
-    def epsilons(self) -> Floats:
-        """The privacy levels as floats (nearest or next)."""
-        return np.array([_nearby(group.epsilon) for group in self.groups])
+    def groups(self) -> tuple[Response, ...]:
+        """The levels one by one."""
+        return tuple(Response(level, count) for level, count in zip(self.levels, self.counts, strict=True))
 
     @cached_property
     def times(self) -> Floats:
-        """How often each occurs."""
-        return np.array([float(group.times) for group in self.groups])
+        """How often each occurs, as floats."""
+        return np.array(self.counts, dtype=np.float64)
 
     @cached_property
     def count(self) -> int:
         """How many responses there are in all."""
-        return sum(group.times for group in self.groups)
+        return sum(self.counts)
 
     def largest_loss(self) -> arb:
         """The ball of the greatest loss that can occur: the sum of all epsilons."""
-        if len(self.groups) > _MANY:
+        if len(self.levels) > _MANY:
             total = math.fsum((self.epsilons * self.times).tolist())
             return ball(total * (1 - 1e-15)).union(ball(total * (1 + 1e-15)))
         return sum((group.times * ball_of(group.epsilon) for group in self.groups), ball(0))
@@ -163,4 +186,7 @@ class Responses:
 
 def _nearby(epsilon: Epsilon) -> float:
     """The nearest float, or one of the two around an irrational number."""
-    return epsilon.numerator / epsilon.denominator if type(epsilon) is Fraction else bracket_of(epsilon).upper
+    if type(epsilon) is Fraction:
+        above, below = epsilon.as_integer_ratio()
+        return above / below
+    return bracket_of(epsilon).upper

@@ -26,10 +26,9 @@ class RoundedComposition:
     """delta(eps) of randomised responses near a lattice, enclosed; an evaluator (see `evaluators`)."""
 
     def __init__(self, responses: Responses, spacing: Fraction) -> None:
-        times = [group.times for group in responses.groups]
-        multiples = [round(enclosure(group.epsilon)[0] / spacing) for group in responses.groups]
+        multiples = [round(enclosure(level)[0] / spacing) for level in responses.levels]
         self._below, self._above = (
-            TransformedComposition(Lattice.of_multiples(spacing * (1 + sign * _PLACE), multiples, times))
+            TransformedComposition(Lattice.of_multiples(spacing * (1 + sign * _PLACE), multiples, responses.counts))
             for sign in (-1, 1)
         )
 
@@ -37,8 +36,8 @@ class RoundedComposition:
     def near_decimals(cls, responses: Responses) -> RoundedComposition | None:
         """The composition, if the epsilons are the floats of simple fractions."""
         simple = []
-        for group in responses.groups:
-            low, high = enclosure(group.epsilon)
+        for level in responses.levels:
+            low, high = enclosure(level)
             guess = low.limit_denominator(_LARGEST_DENOMINATOR)
             if not high <= guess * (1 + _PLACE) or not guess * (1 - _PLACE) <= low:
                 return None

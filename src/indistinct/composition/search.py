@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 from indistinct.numbers import Bracket, Epsilon
 from indistinct.numbers.balls import arb
@@ -28,18 +29,19 @@ def least_epsilon(
     `delta` must not increase, and must be 0 at `largest`; `target` is a positive ball. `guess` is where
     to look first and `slope` about the derivative of log delta there.
     """
-    above = _Crossing(lambda epsilon: delta(epsilon).upper(), target.lower(), slope, unknown=math.inf)
+    known = cache(lambda epsilon: delta(Fraction(epsilon)))
+    above = _Crossing(lambda epsilon: known(epsilon).upper(), target.lower(), slope, unknown=math.inf)
     upper = above.find(guess, largest.upper, side=1)
     if upper == 0:
         return Bracket(0.0, 0.0)
-    below = _Crossing(lambda epsilon: delta(epsilon).lower(), target.upper(), above.slope, unknown=-math.inf)
+    below = _Crossing(lambda epsilon: known(epsilon).lower(), target.upper(), above.slope, unknown=-math.inf)
     return Bracket(below.find(upper, min(upper, largest.lower), side=-1), upper)
 
 
 class _Crossing:
     """Where a decreasing function passes a target."""
 
-    def __init__(self, function: Callable[[Epsilon], arb], target: arb, slope: float, unknown: float) -> None:
+    def __init__(self, function: Callable[[float], arb], target: arb, slope: float, unknown: float) -> None:
         self.function = function
         self.target = target
         self.slope = slope
@@ -47,7 +49,7 @@ class _Crossing:
 
     def excess(self, epsilon: float) -> float:
         """log(function / target), of the right sign however near zero it is."""
-        value = self.function(Fraction(epsilon))
+        value = self.function(epsilon)
         if not value.is_finite():
             return self.unknown
         if not value > 0:
@@ -70,10 +72,10 @@ class _Crossing:
                 self.slope = (value - last[1]) / (point - last[0])
             last = (point, value)
             step = max(point - value / self.slope, 0.0) if self.slope < 0 else math.nan
-            if not low < step <= high:
-                step = (max(low, 0.0) + high) / 2
             if abs(step - point) <= 4 * _ULP * point:
                 break
+            if not low < step <= high:
+                step = (max(low, 0.0) + high) / 2
             point = step
         return self._outwards(point, side, high if side > 0 else max(low, 0.0))
 

@@ -66,14 +66,15 @@ class Sheet:
 
     def deltas(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """Lower and upper ends of delta at epsilons that are exact as floats."""
-        lower, upper = self._relative(epsilons, [Fraction(epsilon) for epsilon in epsilons.tolist()])
+        exact = [Fraction(epsilon) for epsilon in epsilons.tolist()] if self.lattice is not None else ()
+        lower, upper = self._relative(epsilons, exact)
         scales = np.exp(self.at_zero.value - self.tilt * epsilons)
         doubt = np.expm1(self.doubt + 8 * UNIT * (1 + abs(self.at_zero.value) + self.tilt * epsilons))
         lower = np.where(scales > _LEAST, lower * scales * np.maximum(1 - doubt, 0.0), 0.0)
         return lower, np.minimum(np.maximum(upper * scales * (1 + doubt), _LEAST), 1.0)
 
     def _relative(self, epsilons: Floats, exact: Sequence[Epsilon]) -> tuple[Floats, Floats]:
-        """Ends of delta, relative to e^(K(t) - t eps)."""
+        """Ends of delta, relative to e^(K(t) - t eps); `exact` are the same epsilons, where there is a lattice."""
         kernel, size = self._kernel(exact)
         turned = np.exp(self.logarithms[:, None] - 1j * np.outer(self.y, epsilons))
         values = self.weights @ (turned * kernel).real

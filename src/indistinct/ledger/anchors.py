@@ -6,7 +6,6 @@ outside can tell: the number and the hash of a row. It says nothing else, so it 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -18,6 +17,11 @@ from indistinct.errors import LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.canonical import canonical
 from indistinct.ledger.entries import Head
 from indistinct.ledger.store import Reader
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]  # not a Unix
 
 __all__ = ["Anchor"]
 
@@ -116,6 +120,11 @@ class Anchor:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Lets one process at a time write an anchor; the file beside it that is locked is all that is needed to."""
+    if fcntl is None:
+        raise LedgerUnavailable(
+            "An anchor that follows a ledger needs the file locks of a Unix: open the ledger without one, and keep "
+            "what 'indistinct ledger verify' prints."
+        )
     try:
         with path.with_name(f".{path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -6,6 +6,7 @@ that of delta, or, for a declared plan, one for each kind of slot.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ from indistinct.composition.filters import (
     GaussianRule,
     RenyiRule,
 )
-from indistinct.composition.guarantees import Promise
+from indistinct.composition.guarantees import GaussianDP, Promise
 from indistinct.errors import InvalidParameter
 from indistinct.ledger.canonical import canonical
 from indistinct.ledger.costs import (
@@ -40,7 +41,7 @@ from indistinct.ledger.costs import (
 )
 from indistinct.numbers import read_count
 
-__all__ = ["Budget", "LedgerRule", "Units", "encode_slot"]
+__all__ = ["Budget", "LedgerRule", "Units", "decode_slot", "encode_slot"]
 
 LedgerRule = BasicRule | ConcentratedRule | GaussianRule | RenyiRule
 """The rules that add numbers up; a declared plan is given as a mapping from guarantees to numbers of slots."""
@@ -125,6 +126,11 @@ class Budget:
         """What the rule adds up; empty for a plan."""
         return "" if isinstance(self.rule, DeclaredPlan) else self.rule.limit.currency
 
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        """In which of them a charge may be told, beside delta: slots of a plan have an epsilon, or a mu."""
+        return ("epsilon", "mu^2") if isinstance(self.rule, DeclaredPlan) else (self.currency,)
+
     def _caps(self) -> Units:
         if isinstance(self.rule, DeclaredPlan):
             return {encode_slot(slot): times for slot, times in self.slots}
@@ -146,7 +152,7 @@ class Budget:
         InvalidParameter if the rule has no price for it.
         """
         if isinstance(asked, Amounts):
-            return (self._of_amounts(asked),)
+            return self._slots_of(asked) if isinstance(self.rule, DeclaredPlan) else (self._of_amounts(asked),)
         self._check_adjacency(asked)
         return _prices(self, asked)
 
@@ -213,6 +219,17 @@ class Budget:
             "delta": rounded_up(named.get("delta", Fraction(0)), DELTA_UNITS),
         }
 
+    def _slots_of(self, asked: Amounts) -> tuple[Units, ...]:
+        """The slots that allow an epsilon with its delta, or a mu^2."""
+        match dict(asked.by_currency):
+            case {"epsilon": epsilon, **others} if set(others) <= {"delta"}:
+                return _prices(self, Guarantees((ApproximateDP(epsilon, others.get("delta", 0)),)))
+            case {"mu^2": square, **others} if not others:
+                fitting = [slot for slot, _ in self.slots if isinstance(slot, GaussianDP) and slot.mu**2 >= square]
+                return tuple({encode_slot(slot): 1} for slot in sorted(fitting, key=lambda slot: slot.mu))
+        named = ", ".join(name or "a number" for name, _ in asked.by_currency)
+        raise InvalidParameter("a cost", named, f"name its guarantee for the budget {self.name!r}")
+
     def _check_adjacency(self, asked: Guarantees) -> None:
         wanted = "add-remove" if self.parts else self.adjacency  # within a part: see `Partition`
         holds = asked.adjacency.lower().replace("_", "-")
@@ -244,6 +261,11 @@ def _costs(rule: LedgerRule, asked: Guarantees) -> Iterator[Units]:
 def encode_slot(slot: Promise) -> str:
     """The account of a plan's slots of one kind."""
     return canonical(encode_guarantee(slot))
+
+
+def decode_slot(account: str) -> Promise:
+    """The guarantee of a plan's account."""
+    return decode_guarantee(json.loads(account))
 
 
 def _encode_rule(budget: Budget) -> dict[str, object]:

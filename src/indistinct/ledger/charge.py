@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from indistinct.errors import AnswerFailed, InvalidParameter, LedgerError, LedgerUntrusted
+from indistinct.ledger.bills import check_text
 from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.entries import ChargeRecord
-from indistinct.ledger.operations import Fail, Found, Release, Reserve, Start, Void
+from indistinct.ledger.operations import Fail, Release, Start, Void
 
 if TYPE_CHECKING:
     from indistinct.ledger.group import Group
@@ -61,7 +62,7 @@ class Charge:
         and anything else as JSON, so that 0, None and negative numbers are answers like all others.
         """
         if not self.answered:
-            content, form = _spelled(answer)
+            content, form = spelled_answer(answer)
             self._settle(self._group.run(Release(self.key, content, form)))
         return self.answer
 
@@ -76,7 +77,7 @@ class Charge:
                 raise LedgerError(f"The charge {self.key!r} was left without an answer: seal one. It stays charged.")
             return
         error.__context__ = error.__cause__ = None  # what went wrong in the block may tell of the data
-        if self.answered or not _tells(error, traceback):
+        if self.answered or not tells(error, traceback):
             return
         del error, traceback, kind
         try:
@@ -85,11 +86,20 @@ class Charge:
             failure.__context__ = None
             raise
 
-    def _settle(self, record: object) -> None:
+    @property
+    def failed(self) -> bool:
+        """Whether its outcome is that no answer will come."""
+        return self._record.state == "fail"
+
+    def settle(self, record: object) -> None:
+        """Takes what has become of the charge in the ledger."""
         if not isinstance(record, ChargeRecord):
             raise TypeError(record)
         self._record = _unharmed(record)
-        if record.state == "fail":
+
+    def _settle(self, record: object) -> None:
+        self.settle(record)
+        if self.failed:
             raise AnswerFailed
 
 
@@ -112,14 +122,6 @@ class Reservation:
         self._group.run(Void(self.key, reason))
 
 
-def begin(group: Group, operation: Reserve) -> Found:
-    """Reserves."""
-    found = group.run(operation)
-    if not isinstance(found, Found):
-        raise TypeError(found)
-    return found
-
-
 def charge_of(group: Group, key: str, record: object) -> Charge:
     """The charge, or AnswerFailed if that is its outcome."""
     if not isinstance(record, ChargeRecord):
@@ -129,6 +131,13 @@ def charge_of(group: Group, key: str, record: object) -> Charge:
     return Charge(group, key, _unharmed(record))
 
 
+def reservation_of(group: Group, key: str, record: object) -> Reservation:
+    """The reservation."""
+    if not isinstance(record, ChargeRecord):
+        raise TypeError(record)
+    return Reservation(group, key, record)
+
+
 def _unharmed(record: ChargeRecord) -> ChargeRecord:
     """The charge, if its stored answer is the one that was sealed."""
     if record.answer is not None and fingerprint(record.answer) != record.seal:
@@ -136,13 +145,7 @@ def _unharmed(record: ChargeRecord) -> ChargeRecord:
     return record
 
 
-def check_text(name: str, value: object) -> None:
-    """Refuses what is no text, or says nothing."""
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidParameter(name, value, "be text that is not empty")
-
-
-def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
+def tells(error: BaseException, traceback: TracebackType | None) -> bool:
     """Whether an error may carry what the block has read: all but the ledger's own, and interruptions without words."""
     if isinstance(error, LedgerError):
         while traceback is not None and traceback.tb_next is not None:
@@ -151,7 +154,8 @@ def _tells(error: BaseException, traceback: TracebackType | None) -> bool:
     return isinstance(error, Exception | BaseExceptionGroup) or bool(error.args)
 
 
-def _spelled(answer: object) -> tuple[bytes, str]:
+def spelled_answer(answer: object) -> tuple[bytes, str]:
+    """An answer as it is stored, and how it is spelled."""
     if isinstance(answer, bytes):
         content, form = answer, "bytes"
     else:

@@ -8,18 +8,18 @@ The kinds of rows, by their tags:
     grant    a budget got more, for a reason
     reserve  a charge was deducted from every budget that it concerns
     start    its data may be read from now on
+    charge   both at once
     release  its answer was sealed
     fail     it failed after the start, for whatever reason
     void     it was given back, as it had not started
 
-A charge is known by the number of its `reserve` row, which the other four carry. One of `start` and `void` may exist
-for a charge, and one of `release` and `fail`.
+A charge is known by the number of its `reserve` or `charge` row, which the other four carry. One of `start` and `void`
+may exist for a charge that was reserved, none for one that started at once, and one of `release` and `fail` for either.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from indistinct.errors import LedgerUntrusted
@@ -29,7 +29,7 @@ __all__ = ["FORMAT", "START", "Balance", "ChargeRecord", "Head", "Place", "Row",
 
 
 class Row(NamedTuple):
-    """One row; `charge` is the number of the reservation that it belongs to, `key` that of a reservation."""
+    """One row; `charge` is the number of the one where its charge was deducted, which has the `key`."""
 
     number: int
     kind: str
@@ -61,8 +61,10 @@ class Head(NamedTuple):
     time: int
 
 
-FORMAT = 1
+FORMAT = 2
 """The format of what is written here; another one is refused."""
+
+_STATES = {"reserve": "reserve", "charge": "start"}
 
 START = Head(0, GENESIS, 0)
 """What comes before the first row."""
@@ -85,8 +87,7 @@ class Balance(NamedTuple):
     row: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChargeRecord:
+class ChargeRecord(NamedTuple):
     """A charge as the rows tell of it."""
 
     number: int
@@ -94,7 +95,7 @@ class ChargeRecord:
     text: str
     """The text of its reservation."""
     state: str
-    """The tag of its last row."""
+    """The tag of its last row; "start" for one that started at once."""
     answer: bytes | None = None
     form: str = ""
     """How the answer is spelled: "json" or "bytes"."""
@@ -103,7 +104,7 @@ class ChargeRecord:
 
 
 def record_of(
-    number: int, text: str, started: str | None, ended: str | None, answer: bytes | None, last: str | None
+    number: int, kind: str, text: str, started: str | None, ended: str | None, answer: bytes | None, last: str | None
 ) -> ChargeRecord:
     """A charge from its rows, joined."""
     try:
@@ -112,4 +113,4 @@ def record_of(
         form, seal = told.get("form", ""), told.get("answer", "")
     except (ValueError, KeyError, TypeError, AttributeError):
         raise LedgerUntrusted(f"Row {number}, or its answer, is no row of a ledger.", number) from None
-    return ChargeRecord(number, request, text, ended or started or "reserve", answer, form, seal)
+    return ChargeRecord(number, request, text, ended or started or _STATES[kind], answer, form, seal)

@@ -1,8 +1,12 @@
 """Many charges, one commit.
 
-A commit waits for the disk, some milliseconds, however much it carries. So whoever comes while one is under way waits,
-and then all who wait are committed at once, by the first of them: there is no thread but the callers' own, and a
-caller who is alone does not wait for company.
+A commit waits for the disk, some milliseconds, however much it carries. So whoever comes while one is under way joins
+those who wait for the next, and the first of these commits for all of them: there is no thread but the callers' own,
+and a caller who is alone does not wait for company.
+
+A company shares one lock, and that is all that anybody waits for. Its holder commits, if nobody has; each of the
+others gets the lock in turn, finds what has become of its operation, and passes it on. The interpreter itself lets go
+of a lock at the end of a `with` block, whatever ends it: however often callers are interrupted, nobody is left behind.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.entries import Head
@@ -35,24 +39,29 @@ def ignore(step: str) -> None:
 class _Ticket:
     """One caller's operation, and what became of it."""
 
-    __slots__ = ("batch", "done", "error", "operation", "result", "settled", "turn")
+    __slots__ = ("error", "gone", "operation", "result")
 
     def __init__(self, operation: Operation) -> None:
         self.operation = operation
         self.result: object = None
         self.error: BaseException | None = None
-        self.settled = False
-        """Whether the result is durable."""
-        self.done = False
-        self.batch: list[_Ticket] = []
-        """Those for whom this one commits, if it leads."""
-        self.turn = threading.Lock()
-        self.turn.acquire()
+        self.gone = False
+        """Whether its caller waits no longer."""
 
-    def wake(self) -> None:
-        """Lets its caller go on, if that has not happened already."""
-        with suppress(RuntimeError):
-            self.turn.release()
+
+class _Company:
+    """Those who share a commit."""
+
+    __slots__ = ("begun", "done", "failure", "tickets", "turn")
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self.tickets: list[_Ticket] = []
+        self.begun = False
+        """Whether one of them has begun to commit for all; nobody joins any more."""
+        self.done = False
+        """Whether the results are durable."""
+        self.failure: BaseException | None = None
 
 
 class Group:
@@ -64,8 +73,7 @@ class Group:
         self._committed = committed
         self._process = os.getpid()
         self._mutex = threading.Lock()
-        self._waiting: list[_Ticket] = []
-        self._leader: _Ticket | None = None
+        self._open = _Company()
         self._database = threading.RLock()
         self.shelf = Shelf()
 
@@ -80,65 +88,43 @@ class Group:
         ticket = _Ticket(operation)
         try:
             with self._mutex:
-                self._waiting.append(ticket)
-                if self._leader is None:
-                    self._leader = ticket
-            if self._leader is not ticket:
-                ticket.turn.acquire()
-            if not ticket.done:
-                self._lead(ticket)
-        finally:  # whatever interrupts a caller, nobody is left to wait for a leader who is gone
-            try:
-                if ticket.batch or not ticket.done:
-                    self._finish(ticket)
-            except BaseException:
-                self._finish(ticket)
-                raise
+                company = self._open
+                company.tickets.append(ticket)
+                if len(company.tickets) == _MOST:
+                    self._open = _Company()
+            with company.turn:
+                if not company.begun:
+                    self._lead(company)
+        finally:
+            ticket.gone = True
+        if not company.done:
+            raise _same(company.failure)
         if ticket.error is not None:
             raise ticket.error
         return ticket.result
 
-    def _lead(self, own: _Ticket) -> None:
-        with self._mutex:
-            own.batch = self._waiting[:_MOST]
-            del self._waiting[:_MOST]
-        try:
-            self._commit(own.batch)
-        except BaseException as error:
-            for ticket in own.batch:
-                ticket.error = error if ticket is own else _same(error)
-
-    def _finish(self, own: _Ticket) -> None:
-        """Lets those go on who wait for this caller. Nobody is told of a result that may not be durable.
-
-        If it is interrupted, it is simply done again.
-        """
-        with self._mutex:
-            for ticket in own.batch:
-                if not ticket.settled and ticket.error is None:
-                    ticket.error = _same(KeyboardInterrupt())
-                ticket.done = True
-                if ticket is not own:
-                    ticket.wake()
-            if own in self._waiting:
-                self._waiting.remove(own)
-            if self._leader is own:
-                heir = self._waiting[0] if self._waiting else None
-                if heir is not None:
-                    heir.wake()
-                self._leader = heir
-            own.done = True
+    def _lead(self, company: _Company) -> None:
+        """Commits for all. Nobody is told of a result that may not be durable."""
+        with self._database:
+            following = _Company()
+            with self._mutex:
+                if self._open is company:
+                    self._open = following  # first of all: nobody may join one that has begun
+                company.begun = True
+            try:
+                self._commit([ticket for ticket in company.tickets if not ticket.gone])
+                company.done = True
+            except BaseException as error:
+                company.failure = _same(error)
+                raise
 
     def _commit(self, batch: list[_Ticket]) -> None:
-        with self._database:
-            page = self._write(batch)
-            for ticket in batch:
-                ticket.settled = True
-            self.shelf = page.shelf
-            self._watch("committed")
-            if page.rows:
-                last = page.rows[-1]
-                self._committed(Head(last.number, last.hash, last.time))
+        page = self._write(batch)
+        self.shelf = page.shelf
+        self._watch("committed")
+        if page.rows:
+            last = page.rows[-1]
+            self._committed(Head(last.number, last.hash, last.time))
 
     def _write(self, batch: list[_Ticket]) -> Page:
         try:
@@ -151,7 +137,11 @@ class Group:
                 page.flush(session)
                 self._watch("written")
         finally:
-            self._store.undo()
+            try:
+                self._store.undo()
+            except BaseException:  # interrupted once more
+                self._store.undo()
+                raise
         return page
 
 
@@ -170,7 +160,7 @@ def _apply(ticket: _Ticket, page: Page) -> None:
         raise LedgerUnavailable("An operation failed half-way: nothing was written. Open the ledger again.")
 
 
-def _same(error: BaseException) -> BaseException:
+def _same(error: BaseException | None) -> BaseException:
     """The error for another thread, which adds its own traceback."""
     match error:
         case LedgerUntrusted(reason=reason, row=row):

@@ -4,61 +4,33 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from indistinct.errors import BudgetExceeded, InvalidParameter, LedgerUnavailable, LedgerUntrusted
+from indistinct.errors import InvalidParameter, LedgerUnavailable, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
+from indistinct.ledger.bills import Bills, check_key, check_text, names_of_parts, request_of
 from indistinct.ledger.budgets import Budget
-from indistinct.ledger.canonical import canonical, fingerprint
-from indistinct.ledger.charge import Charge, Reservation, begin, charge_of, check_text
-from indistinct.ledger.costs import read_cost
-from indistinct.ledger.entries import ChargeRecord, Head, Place, Row
+from indistinct.ledger.bundle import Charges
+from indistinct.ledger.charge import Charge, Reservation, charge_of, reservation_of
+from indistinct.ledger.entries import ChargeRecord, Head, Row
 from indistinct.ledger.group import Group, Watch, ignore
-from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Void
+from indistinct.ledger.marks import Mark
+from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
-from indistinct.ledger.promises import promise
+from indistinct.ledger.past import Past, past
 from indistinct.ledger.protected import Protected, decode_protected
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
+from indistinct.ledger.standings import Standing, Trial, promised_by, standings_of, tried_out
 from indistinct.ledger.store import Store, open_store
 from indistinct.ledger.verification import Verdict, check_end, verify
 
-__all__ = ["Ledger", "Standing", "Trial"]
+__all__ = ["Ledger"]
 
-_LONGEST_KEY = 200
 _AT_A_TIME = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What a budget has in one place: exact amounts of its currency, or numbers of slots."""
-
-    budget: Budget
-    part: str
-    period: int
-    account: str
-    cap: Fraction
-    spent: Fraction
-
-    @property
-    def left(self) -> Fraction:
-        """What may still be spent."""
-        return self.cap - self.spent
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a charge would cost, and how often it would fit now; nothing was charged."""
-
-    costs: tuple[tuple[str, str, Fraction], ...]
-    """Budget, account and amount."""
-    times: int | None
-    """None for what costs nothing."""
 
 
 class Ledger:
@@ -86,11 +58,16 @@ class Ledger:
         self._store = store
         self._anchor = Path(anchor) if anchor is not None else None
         self._group = Group(store, watch, self._committed)
+        self._bills = Bills()
+        self._mark = Mark(store.mark)
+        if self._anchor is not None:
+            Anchor.prepare(self._anchor)
+        # These are read before the rows: what others charge meanwhile, and write down there, may not be among them yet.
+        marked, kept = self._mark.read(), Anchor.load(self._anchor) if self._anchor is not None else None
         with store.reading() as reader:
             self.identity = check_end(reader)
+            self._mark.check(marked, self.identity, reader)
             if self._anchor is not None:
-                Anchor.prepare(self._anchor)
-                kept = Anchor.load(self._anchor)
                 if kept is None and reader.head().number > 1:
                     raise LedgerUntrusted(
                         f"There is no anchor at {str(self._anchor)!r}: whether the ledger has gone back is not known. "
@@ -100,6 +77,7 @@ class Ledger:
                     kept.check(self.identity, reader)
             self._group.shelf = Shelf.read(reader)
             self._head = reader.head()
+        self._mark.keep(self.identity, self._head)
 
     @classmethod
     def create(
@@ -161,7 +139,7 @@ class Ledger:
         """
         check_text("a budget", budget)
         check_text("a reason", reason)
-        self._group.run(Grant(budget, amount, reason, _parts(parts)))
+        self._group.run(Grant(budget, amount, reason, names_of_parts(parts)))
 
     def charge(
         self,
@@ -180,7 +158,34 @@ class Ledger:
         another `request` (bytes or anything that JSON can spell), cost or scope it is refused.
         """
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=True)
-        return charge_of(self._group, key, begin(self._group, operation).record)
+        return charge_of(self._group, key, self._group.run(operation))
+
+    def charge_many(
+        self,
+        costs: Mapping[str, object],
+        *,
+        requests: Mapping[str, object] | None = None,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        parts: Sequence[str] = (),
+    ) -> Charges:
+        """Charges many costs, by their keys, with one durable commit: all of them, or none and raises.
+
+        Each is a charge of its own, as `charge` makes it with the same key, cost and request, and in the order of
+        `costs`; the first that does not fit, or that `charge` would refuse for another reason, refuses all.
+        """
+        told = requests or {}
+        for key in told:
+            if key not in costs:
+                raise InvalidParameter("a request's key", key, "be one of those that are charged")
+        asked = tuple(
+            self._reserve(cost, key, told.get(key), dataset, analyst, parts, start=True) for key, cost in costs.items()
+        )
+        records = self._group.run(Together(asked)) if asked else []
+        if not isinstance(records, list):
+            raise TypeError(records)
+        found = zip(costs, records, strict=True)
+        return Charges(self._group, {key: charge_of(self._group, key, record) for key, record in found})
 
     def reserve(
         self,
@@ -194,11 +199,11 @@ class Ledger:
     ) -> Reservation:
         """Deducts a charge that may still be given back, until it starts."""
         operation = self._reserve(cost, key, request, dataset, analyst, parts, start=False)
-        return Reservation(self._group, key, begin(self._group, operation).record)
+        return reservation_of(self._group, key, self._group.run(operation))
 
     def void(self, key: str, *, reason: str) -> None:
         """Gives back a charge that was reserved and never started."""
-        _check_key(key)
+        check_key(key)
         check_text("a reason", reason)
         self._group.run(Void(key, reason))
 
@@ -210,20 +215,7 @@ class Ledger:
     def standings(self) -> list[Standing]:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
-            balances, shelf = reader.balances(), Shelf.read(reader)
-        latest: dict[str, int] = {}
-        for place in balances:
-            latest[place.budget] = max(place.period, latest.get(place.budget, 0))
-        found = []
-        for budget in shelf.budgets.values():
-            for part in budget.parts or ("",):
-                for account, cap in budget.caps.items():
-                    place = Place(budget.name, part, latest.get(budget.name, 0), account)
-                    now = balances.get(place)
-                    one = budget.units_of(account)
-                    amounts = (Fraction(now.cap if now else cap, one), Fraction(now.spent if now else 0, one))
-                    found.append(Standing(budget, part, place.period, account, *amounts))
-        return found
+            return standings_of(reader, self._group.shelf.refreshed(reader))
 
     def protects(self) -> dict[str, tuple[Protected, ...]]:
         """For each dataset, what was said to be protected when its budget was made; nothing where nothing was said."""
@@ -237,20 +229,7 @@ class Ledger:
     def promise(self, budget: str) -> str:
         """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""
         with self._group.alone(), self._store.reading() as reader:
-            granted: dict[tuple[str, str], Fraction] = {}
-            for place, now in reader.balances().items():
-                if place.budget == budget:
-                    cap = Fraction(now.cap, self._group.shelf.refreshed(reader).named(budget).units_of(place.account))
-                    granted[place.part, place.account] = max(cap, granted.get((place.part, place.account), cap))
-        found = [each for each in self.standings() if each.budget.name == budget]
-        caps: dict[str, dict[str, Fraction]] = {}
-        for each in found:
-            caps.setdefault(each.part, {})[each.account] = max(
-                each.cap, granted.get((each.part, each.account), each.cap)
-            )
-        if not found:
-            raise InvalidParameter("a budget", budget, "be one of the ledger's")
-        return promise(found[0].budget, caps)
+            return promised_by(reader, budget)
 
     def try_out(
         self, cost: object, *, dataset: str | None = None, analyst: str | None = None, parts: Sequence[str] = ()
@@ -258,21 +237,7 @@ class Ledger:
         """What a charge would cost and how often it would fit; nothing is charged."""
         wanted = self._reserve(cost, "a trial", None, dataset, analyst, parts, start=False)
         with self._group.alone(), self._store.reading() as reader:
-            page = Page(reader, self._group.shelf, time.time_ns() // 1000)
-            taken = wanted.deductions(page)
-            costs = tuple((place.budget, place.account, page.amount(place, units)) for place, units, _, _ in taken)
-            times = 0
-            while taken:
-                # While it is the same that is taken, one step is as many as fit; slots run out kind by kind.
-                more = min((cap - spent) // units for _, units, cap, spent in taken)
-                for place, units, cap, spent in taken:
-                    page.set_balance(place, cap, spent + more * units)
-                times += 1 + more
-                try:
-                    taken = wanted.deductions(page)
-                except BudgetExceeded:
-                    break
-        return Trial(costs, times if costs else None)
+            return tried_out(wanted, Page(reader, self._group.shelf, time.time_ns() // 1000))
 
     def receipt(self, key: str) -> str:
         """One line of JSON that shows what was charged for an answer; `indistinct ledger receipt` checks it."""
@@ -304,6 +269,15 @@ class Ledger:
             yield from some
             first += _AT_A_TIME
 
+    def past(self, dataset: str, *, analyst: str | None = None, most: int = 100, before: int | None = None) -> Past:
+        """The latest charges to a data set, of one analyst or (None) of all, and how the balances moved meanwhile.
+
+        `before` goes on where a page ended. What is read is bounded, however long the ledger is.
+        """
+        first = 2**63 - 1 if before is None else before
+        with self._group.alone(), self._store.reading() as reader:
+            return past(reader, self._group.shelf.refreshed(reader), dataset, analyst, most, first)
+
     def verify(self, anchor: Anchor | None = None) -> Verdict:
         """Reads and checks everything; LedgerUntrusted names the first row that is wrong."""
         with self._group.alone():
@@ -319,6 +293,7 @@ class Ledger:
         try:
             with self._group.alone():
                 self._store.close()
+                self._mark.close()
         except LedgerUnavailable:  # inherited: that it was closed is all that changes
             self._store.close()
 
@@ -332,8 +307,9 @@ class Ledger:
 
     def _committed(self, head: Head) -> None:
         self._head = head
+        self._mark.keep(self.identity, self._head)
         if self._anchor is not None:
-            Anchor.at(self.identity, head).keep(self._anchor)
+            self.anchor.keep(self._anchor)
 
     def _reserve(
         self,
@@ -346,36 +322,6 @@ class Ledger:
         *,
         start: bool,
     ) -> Reserve:
-        _check_key(key)
-        asked = read_cost(cost)
-        for name, value in {"a dataset": dataset, "an analyst": analyst}.items():
-            if value is not None:
-                check_text(name, value)
-        chosen = _parts(parts)
-        told = [_request(request), asked.encoded, dataset, analyst, sorted(chosen)]
-        return Reserve(key, fingerprint(canonical(told).encode()), asked, dataset, analyst, chosen, start)
-
-
-def _check_key(key: object) -> None:
-    if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
-        raise InvalidParameter("a key", key, f"be printable text of at most {_LONGEST_KEY} characters")
-
-
-def _parts(parts: object) -> tuple[str, ...]:
-    """Names of parts, as they were given."""
-    if isinstance(parts, str) or not isinstance(parts, Iterable):
-        raise InvalidParameter("parts", parts, "be a sequence of names")
-    chosen = tuple(parts)
-    for part in chosen:
-        check_text("a part", part)
-    return chosen
-
-
-def _request(request: object) -> object:
-    if isinstance(request, bytes):
-        return {"bytes": fingerprint(request)}
-    try:
-        canonical(request)
-    except (TypeError, ValueError):
-        raise InvalidParameter("a request", type(request), "be bytes or a value of JSON") from None
-    return [request]
+        check_key(key)
+        bill, plain = self._bills.read(cost, dataset, analyst, parts)
+        return Reserve(key, plain if request is None else bill.request(request_of(request)), bill, start)

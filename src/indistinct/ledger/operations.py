@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 from indistinct.composition.filters import DeclaredPlan
-from indistinct.errors import BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
-from indistinct.ledger.budgets import Budget, Units
-from indistinct.ledger.canonical import fingerprint
-from indistinct.ledger.costs import Amounts, Asked, Guarantees
-from indistinct.ledger.entries import ChargeRecord, Place
+from indistinct.errors import AnswerFailed, BudgetExceeded, InvalidParameter, KeyReused, LedgerUntrusted
+from indistinct.ledger.bills import Bill
+from indistinct.ledger.budgets import Budget
+from indistinct.ledger.canonical import canonical, fingerprint
+from indistinct.ledger.costs import Guarantees
+from indistinct.ledger.entries import FORMAT, Balance, ChargeRecord, Place
 from indistinct.ledger.page import Page
 from indistinct.ledger.protected import Protected, encode_protected
-from indistinct.ledger.shelf import Shelf, parts_of, period_of, places_of
+from indistinct.ledger.shelf import Due, Shelf, places_of
 
-__all__ = ["Add", "Begin", "Fail", "Found", "Grant", "Operation", "Release", "Reserve", "Start", "Void"]
+__all__ = ["Add", "Begin", "Fail", "Grant", "Operation", "Release", "Reserve", "Start", "Together", "Void"]
 
 
 class Operation(Protocol):
@@ -37,14 +39,6 @@ Taken = tuple[Place, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A charge after an operation, and whether it had been there before."""
-
-    record: ChargeRecord
-    before: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Begin:
     """The first row."""
 
@@ -54,7 +48,7 @@ class Begin:
     def apply(self, page: Page) -> None:
         if page.next_number != 1:
             raise InvalidParameter("a ledger", self.identity, "be begun once")
-        page.append("ledger", {"ledger": self.identity, "format": 1})
+        page.append("ledger", {"ledger": self.identity, "format": FORMAT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,54 +106,36 @@ class Reserve:
 
     key: str
     request: str
-    asked: Asked
-    dataset: str | None
-    analyst: str | None
-    parts: tuple[str, ...]
+    bill: Bill
     start: bool
 
-    def apply(self, page: Page) -> Found:
+    def apply(self, page: Page) -> ChargeRecord:
         record = page.charge(self.key)
         if record is not None:
-            return Found(self._again(page, record), before=True)
+            return self._again(page, record)
         taken = self.deductions(page)
-        body: dict[str, object] = {
-            "request": self.request,
-            "dataset": self.dataset,
-            "analyst": self.analyst,
-            "parts": self.parts,
-            "asked": self.asked.encoded,
-        }
-        text = _write(page, "reserve", body, taken, key=self.key)
-        record = ChargeRecord(page.rows[-1].number, self.request, text, "reserve")
+        kind = "charge" if self.start else "reserve"
+        text = self.bill.text(kind, _moved(page, taken), self.key, self.request, page.time)
+        number = page.write(kind, text, key=self.key)
+        record = ChargeRecord(number, self.request, text, "start" if self.start else "reserve")
         page.set_charge(self.key, record)
-        return Found(_started(page, self.key, record) if self.start else record, before=False)
+        return record
 
     def _again(self, page: Page, record: ChargeRecord) -> ChargeRecord:
+        """The charge that there is already."""
         if record.request != self.request:
             raise KeyReused(f"The key {self.key!r} belongs to another request: take a new key for a new question.")
         if record.state == "void":
             raise KeyReused(f"The key {self.key!r} belongs to a charge that was given back: take a new key.")
+        if record.state == "fail" and self.start:
+            raise AnswerFailed
         return _started(page, self.key, record) if self.start and record.state == "reserve" else record
 
     def deductions(self, page: Page) -> list[Taken]:
         """What would be taken where; BudgetExceeded if it does not fit everywhere."""
         taken: list[Taken] = []
-        concerned = page.shelf.concerned(self.dataset, self.analyst, self.parts)
-        if isinstance(self.asked, Amounts) and self.asked.is_of_any_currency:
-            currencies = sorted({budget.currency or "slots" for budget in concerned})
-            if len(currencies) > 1:
-                raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
-        if isinstance(self.asked, Amounts):
-            known = {"", "delta", *(budget.currency for budget in concerned)}
-            for currency, _ in self.asked.by_currency:
-                if currency not in known:
-                    raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")
-        for budget in concerned:
-            prices = budget.prices(self.asked)
-            period = period_of(budget, page.time)
-            for part in parts_of(budget, self.parts):
-                taken += _cheapest(page, budget, self.asked, prices, part, period)
+        for due in page.shelf.due(self.bill, page.time):
+            taken += _cheapest(page, due)
         return taken
 
 
@@ -192,7 +168,7 @@ class Void:
             now = page.balance(place, 0, opens=False)
             taken.append((place, -units, now.cap, now.spent - units))
         _write(page, "void", {"reason": self.reason}, taken, charge=record.number)
-        page.set_charge(self.key, replace(record, state="void"))
+        page.set_charge(self.key, record._replace(state="void"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +187,7 @@ class Release:
             raise KeyReused(f"The charge {self.key!r} has not started, so nothing can be answered under it.")
         seal = fingerprint(self.answer)
         page.append("release", {"answer": seal, "form": self.form}, charge=record.number, answer=self.answer)
-        record = replace(record, state="release", answer=self.answer, form=self.form, seal=seal)
+        record = record._replace(state="release", answer=self.answer, form=self.form, seal=seal)
         page.set_charge(self.key, record)
         return record
 
@@ -229,9 +205,22 @@ class Fail:
         if record.state != "start":
             raise KeyReused(f"The charge {self.key!r} has not started, so nothing can fail under it.")
         page.append("fail", {}, charge=record.number)
-        record = replace(record, state="fail")
+        record = record._replace(state="fail")
         page.set_charge(self.key, record)
         return record
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several operations, all of them or none: the first that is refused refuses all."""
+
+    operations: tuple[Operation, ...]
+    key: str = ""
+
+    def apply(self, page: Page) -> list[object]:
+        page.look_up(operation.key for operation in self.operations)
+        with page.whole():
+            return [operation.apply(page) for operation in self.operations]
 
 
 def _known(page: Page, key: str) -> ChargeRecord:
@@ -248,52 +237,49 @@ def _started(page: Page, key: str, record: ChargeRecord) -> ChargeRecord:
     return started
 
 
-def _cheapest(page: Page, budget: Budget, asked: Asked, prices: Iterable[Units], part: str, period: int) -> list[Taken]:
+def _cheapest(page: Page, due: Due) -> list[Taken]:
     """The first price that fits; BudgetExceeded if none does."""
     refusal = None
-    caps = budget.caps
-    for price in prices:
+    for price in due.prices:
         taken: list[Taken] = []
-        for account, units in price.items():
-            if not units:
-                continue
-            if account not in caps:
-                raise InvalidParameter("a cost", account, f"be in a currency of {budget.name!r}")
-            place = Place(budget.name, part, period, account)
-            now = page.balance(place, caps[account], opens=bool(period))
+        for place, units in price:
+            now = page.balance(place, due.budget.caps[place.account], opens=bool(place.period))
             if now.spent + units > now.cap:
-                one = budget.units_of(account)
-                currency = "delta" if account == "delta" else budget.currency
-                left = Fraction(now.cap - now.spent, one)
-                refusal = refusal or BudgetExceeded(Fraction(units, one), left, _scope(budget, part), currency)
+                refusal = refusal or _refusal(due, place, units, now)
                 break
             taken.append((place, units, now.cap, now.spent + units))
         else:
             return taken
-    if isinstance(budget.rule, DeclaredPlan) or refusal is None:
-        wanted = asked.promises[0] if isinstance(asked, Guarantees) else asked
-        raise BudgetExceeded(wanted, "no slot that allows it", _scope(budget, part))
+    if isinstance(due.budget.rule, DeclaredPlan) or refusal is None:
+        wanted = due.asked.promises[0] if isinstance(due.asked, Guarantees) else due.asked
+        raise BudgetExceeded(wanted, "no slot that allows it", due.scope)
     raise refusal
 
 
-def _scope(budget: Budget, part: str) -> str:
-    return f"{budget.name}:{part}" if part else budget.name
+def _refusal(due: Due, place: Place, units: int, now: Balance) -> BudgetExceeded:
+    one = due.budget.units_of(place.account)
+    currency = "delta" if place.account == "delta" else due.budget.currency
+    return BudgetExceeded(Fraction(units, one), Fraction(now.cap - now.spent, one), due.scope, currency)
 
 
-def _write(
-    page: Page,
-    kind: str,
-    body: dict[str, object],
-    taken: list[Taken],
-    *,
-    charge: int | None = None,
-    key: str | None = None,
-) -> str:
+def _write(page: Page, kind: str, body: dict[str, object], taken: list[Taken], *, charge: int | None = None) -> None:
     """A row that changes balances, and the balances."""
+    _moved(page, taken)
+    changed = [(*place, units, cap, spent) for place, units, cap, spent in taken]
+    page.append(kind, {**body, "balances": changed}, charge=charge)
+
+
+def _moved(page: Page, taken: list[Taken]) -> str:
+    """Changes balances from the next row on; returns what that row says of them."""
     for place, _, cap, spent in taken:
         page.set_balance(place, cap, spent)
-    changed = [(*place, units, cap, spent) for place, units, cap, spent in taken]
-    return page.append(kind, {**body, "balances": changed}, charge=charge, key=key).text
+    return ",".join([f"{_spelled(place)},{units},{cap},{spent}]" for place, units, cap, spent in taken])
+
+
+@lru_cache(1024)
+def _spelled(place: Place) -> str:
+    """The beginning of what a row says of a balance."""
+    return canonical(place)[:-1]
 
 
 def reserved_of(balances: Iterable[list[object]]) -> Mapping[Place, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from indistinct.errors import LedgerUntrusted
 from indistinct.ledger.canonical import canonical, digest
-from indistinct.ledger.entries import Balance, ChargeRecord, Place, Row
+from indistinct.ledger.entries import Balance, ChargeRecord, Head, Place, Row
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.store import Reader, Session
 
@@ -35,7 +36,7 @@ class Page:
 
     def look_up(self, keys: Iterable[str]) -> None:
         """Reads the charges of several keys at once."""
-        wanted = list(dict.fromkeys(keys))
+        wanted = [key for key in dict.fromkeys(keys) if key not in self._charges]
         if wanted:
             self._charges.update(dict.fromkeys(wanted))
             self._charges.update(self._session.charges(wanted))
@@ -76,6 +77,19 @@ class Page:
         self.changes += 1
         self._charges[key] = record
 
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What fails within leaves no trace on the page."""
+        before = self.shelf, self._last, self.changes, len(self.rows)
+        kept = dict(self._before), dict(self._balances), dict(self._charges)
+        try:
+            yield
+        except BaseException:
+            self.shelf, self._last, self.changes, written = before
+            self._before, self._balances, self._charges = kept
+            del self.rows[written:]
+            raise
+
     def append(
         self,
         kind: str,
@@ -84,19 +98,25 @@ class Page:
         charge: int | None = None,
         key: str | None = None,
         answer: bytes | None = None,
-    ) -> Row:
-        """The next row of the chain."""
-        self.changes += 1
+    ) -> int:
+        """The next row of the chain; returns its number."""
         told = {**body, "kind": kind, "time": self.time}
         if charge is not None:
             told["charge"] = charge
         if key is not None:
             told["key"] = key
-        text, number = canonical(told), self.next_number
-        row = Row(number, kind, charge, key, self.time, text, answer, digest(self._last.hash, number, text))
-        self.rows.append(row)
-        self._last = self._last._replace(number=number, hash=row.hash, time=self.time)
-        return row
+        return self.write(kind, canonical(told), charge=charge, key=key, answer=answer)
+
+    def write(
+        self, kind: str, text: str, *, charge: int | None = None, key: str | None = None, answer: bytes | None = None
+    ) -> int:
+        """The next row, of which the text is spelled already."""
+        self.changes += 1
+        number = self._last.number + 1
+        chained = digest(self._last.hash, number, text)
+        self.rows.append(Row(number, kind, charge, key, self.time, text, answer, chained))
+        self._last = Head(number, chained, self.time)
+        return number
 
     def flush(self, session: Session) -> None:
         """Writes everything."""

@@ -9,14 +9,14 @@ lose what it has committed (fsync or synchronous_commit off) is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import resources
 from typing import Any
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted, MissingExtra
-from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
+from indistinct.ledger.entries import FORMAT
 from indistinct.ledger.store import check_process
+from indistinct.ledger.tables import scripts
 
 try:
     import psycopg
@@ -24,38 +24,17 @@ try:
 except ImportError:
     raise MissingExtra("a ledger in PostgreSQL", "postgres") from None
 
+from indistinct.ledger.postgres_session import Connection, PostgresSession  # these need psycopg too
+from indistinct.ledger.postgres_tables import altered
+
 __all__ = ["PostgresStore"]
 
-_COLUMNS = "number, kind, charge, key, time, text, answer, hash"
 _LOCK = "SELECT format FROM indistinct_ledger.version FOR UPDATE"
-_HEAD = "SELECT number, hash, time FROM indistinct_ledger.entry ORDER BY number DESC LIMIT 1"
-_APPEND = f"""
-    INSERT INTO indistinct_ledger.entry ({_COLUMNS})
-    SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::bytea[],
-                         %s::bytea[])
-"""  # noqa: S608  # constants
-_CHARGES = """
-    SELECT r.number, r.key, r.text, s.kind, a.kind, a.answer, a.text FROM indistinct_ledger.entry r
-    LEFT JOIN indistinct_ledger.entry s ON s.charge = r.number AND s.kind IN ('start', 'void')
-    LEFT JOIN indistinct_ledger.entry a ON a.charge = r.number AND a.kind IN ('release', 'fail')
-"""
-_BY_KEY = _CHARGES + "WHERE r.key = ANY(%s)"
-_UNFINISHED = (
-    _CHARGES + "WHERE r.kind = 'reserve' AND a.kind IS NULL AND s.kind IS DISTINCT FROM 'void' ORDER BY r.number"
-)
-_AT = "budget = %s AND part = %s AND period = %s AND account = %s"
-_MOVE = f"""
-    UPDATE indistinct_ledger.balance SET cap = cap + %s, spent = spent + %s, entry = %s
-    WHERE {_AT} AND entry = %s AND spent + %s <= cap + %s
-"""  # noqa: S608  # constants
-_CREATED = "INSERT INTO indistinct_ledger.balance VALUES (%s, %s, %s, %s, %s, %s, %s)"
-
+_PATIENCE = 30_000  # milliseconds that a writer waits for the others
 _EXISTS = "There is a ledger in this database already; a ledger never replaces one."
 
 _NO_TRANSACTION = "25P01"
 """The warning of a server that is told to commit where there is nothing to commit."""
-
-Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresStore:
@@ -63,6 +42,7 @@ class PostgresStore:
 
     def __init__(self, address: str, *, create: bool = False) -> None:
         self.broken = False
+        self.mark = None
         self._process = os.getpid()
         self._astray = False
         with _told():
@@ -120,11 +100,21 @@ class PostgresStore:
             if self._connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
                 self._connection.execute("ROLLBACK")
         if self._connection.info.transaction_status != TransactionStatus.IDLE:
-            self.broken = True
+            self.close()  # in the midst of a statement: the server takes back what was not committed
 
     def defects(self) -> Iterator[str]:
         """PostgreSQL checks its pages as it reads them."""
         return iter(())
+
+    def alterations(self) -> Iterator[str]:
+        """In what the tables are not those that the migrations make; compared in a transaction that is rolled back."""
+        self._check()
+        try:
+            with _told():
+                self._connection.execute("BEGIN")
+                yield from altered(self._connection)
+        finally:
+            self.undo()
 
     def close(self) -> None:
         """Ends the connection, in the process that has begun it."""
@@ -160,7 +150,7 @@ class PostgresStore:
             raise LedgerUntrusted("The server runs with fsync off, so it may lose charges: set fsync to on.")
         self._connection.execute("SET synchronous_commit = on")
         self._connection.execute("SET default_transaction_isolation = 'read committed'")
-        self._connection.execute("SET lock_timeout = '30s'")
+        self._connection.execute(f"SET lock_timeout = {_PATIENCE}")
         exists = self._connection.execute("SELECT to_regnamespace('indistinct_ledger') IS NOT NULL").fetchone()
         if create:
             if exists == (True,):
@@ -180,93 +170,12 @@ class PostgresStore:
         return str(row[0]) if row else ""
 
     def _migrate(self) -> None:
-        folder = resources.files("indistinct.ledger") / "migrations" / "postgres"
         try:
             with self._connection.transaction():
-                for script in sorted(folder.iterdir(), key=lambda each: each.name):
-                    self._connection.execute(script.read_text(encoding="utf-8").encode())
+                for script in scripts("postgres"):
+                    self._connection.execute(script.encode())
         except (psycopg.errors.DuplicateSchema, psycopg.errors.UniqueViolation):  # somebody was quicker
             raise LedgerUnavailable(_EXISTS) from None
-
-
-class PostgresSession:
-    """What may be done in a transaction."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def head(self) -> Head:
-        """The last row."""
-        row = self._connection.execute(_HEAD).fetchone()
-        return Head(*row) if row else START
-
-    def latest_budget(self) -> int:
-        """The number of the last row about budgets."""
-        query = "SELECT max(number) FROM indistinct_ledger.entry WHERE kind IN ('ledger', 'budget', 'grant')"
-        row = self._connection.execute(query).fetchone()
-        return int(row[0] or 0) if row else 0
-
-    def rows(self, first: int = 1, last: int | None = None, kinds: Collection[str] = ()) -> Iterator[Row]:
-        """Rows in their order, of some kinds or all."""
-        chosen = " AND kind = ANY(%s)" if kinds else ""
-        if kinds and set(kinds) <= {"ledger", "budget", "grant"}:
-            chosen += " AND kind IN ('ledger', 'budget', 'grant')"  # as the index says
-        query = f"SELECT {_COLUMNS} FROM indistinct_ledger.entry WHERE number BETWEEN %s AND %s{chosen} ORDER BY number"  # noqa: S608  # constants
-        end = 2**63 - 1 if last is None else last
-        with self._connection.cursor("rows") as cursor:
-            cursor.itersize = 10_000
-            cursor.execute(query.encode(), (first, end, list(kinds)) if kinds else (first, end))
-            for row in cursor:
-                yield Row(*row)
-
-    def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
-        """The rows that have these numbers."""
-        query = f"SELECT {_COLUMNS} FROM indistinct_ledger.entry WHERE number = ANY(%s)"  # noqa: S608  # constants
-        return {row[0]: Row(*row) for row in self._connection.execute(query.encode(), (list(numbers),))}
-
-    def rows_of(self, charge: int) -> list[Row]:
-        """The reservation and the rows that belong to it."""
-        query = f"""
-            SELECT {_COLUMNS} FROM indistinct_ledger.entry WHERE number = %s
-            UNION ALL SELECT {_COLUMNS} FROM indistinct_ledger.entry WHERE charge = %s AND kind IN ('start', 'void')
-            UNION ALL SELECT {_COLUMNS} FROM indistinct_ledger.entry WHERE charge = %s AND kind IN ('release', 'fail')
-        """  # noqa: S608  # constants
-        return [Row(*row) for row in self._connection.execute(query.encode(), (charge,) * 3)]
-
-    def charges(self, keys: Iterable[str]) -> dict[str, ChargeRecord]:
-        """The charges that have these keys."""
-        found = self._connection.execute(_BY_KEY.encode(), (list(keys),))
-        return {key: record_of(number, *rest) for number, key, *rest in found}
-
-    def unfinished(self) -> list[ChargeRecord]:
-        """Charges that were reserved, and neither voided nor answered."""
-        return [record_of(number, *rest) for number, _, *rest in self._connection.execute(_UNFINISHED.encode())]
-
-    def balance(self, place: Place) -> Balance | None:
-        """What is left in a place."""
-        query = f"SELECT cap, spent, entry FROM indistinct_ledger.balance WHERE {_AT}"  # noqa: S608  # constants
-        row = self._connection.execute(query.encode(), place).fetchone()
-        return Balance(*row) if row else None
-
-    def balances(self) -> dict[Place, Balance]:
-        """All of them."""
-        query = "SELECT budget, part, period, account, cap, spent, entry FROM indistinct_ledger.balance"
-        return {Place(*row[:4]): Balance(*row[4:]) for row in self._connection.execute(query)}
-
-    def append(self, rows: Sequence[Row]) -> None:
-        """Writes rows at the end of the chain, in one statement."""
-        self._connection.execute(_APPEND.encode(), [list(column) for column in zip(*rows, strict=True)])
-
-    def write(self, changes: Mapping[Place, tuple[Balance | None, Balance]]) -> None:
-        """Replaces balances, each only if it is what it was and stays within its cap."""
-        for place, (before, after) in sorted(changes.items()):
-            if before is None:
-                self._connection.execute(_CREATED, (*place, *after))
-                continue
-            more, by = after.cap - before.cap, after.spent - before.spent
-            done = self._connection.execute(_MOVE.encode(), (more, by, after.row, *place, before.row, by, more))
-            if done.rowcount != 1:
-                raise LedgerUntrusted("A balance of the ledger is not what its rows say.")
 
 
 @contextmanager

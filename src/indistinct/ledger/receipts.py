@@ -18,7 +18,7 @@ from indistinct.ledger.entries import Row
 
 __all__ = ["Receipt", "read_receipt", "receipt_of"]
 
-_KINDS = ["reserve", "start", "release"]
+_KINDS = (["charge", "release"], ["reserve", "start", "release"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Receipt:
 
 
 def receipt_of(ledger: str, rows: Sequence[Row], previous: dict[int, bytes]) -> str:
-    """The receipt, from the three rows of an answer and the hashes of the rows before each."""
+    """The receipt, from the rows of an answer and the hashes of the rows before each."""
     answer = rows[-1].answer
-    if [row.kind for row in rows] != _KINDS or answer is None:
+    if [row.kind for row in rows] not in _KINDS or answer is None:
         raise LedgerUntrusted("A receipt is for a charge that was reserved, started and answered.")
     told = [
         {"number": row.number, "previous": previous[row.number].hex(), "text": row.text, "hash": row.hash.hex()}
@@ -59,11 +59,11 @@ def read_receipt(text: str) -> Receipt:
         for row in told["rows"]:
             if digest(bytes.fromhex(row["previous"]), row["number"], row["text"]).hex() != row["hash"]:
                 raise LedgerUntrusted(f"Row {row['number']} of the receipt was changed.", row["number"])
-        reserve, start, release = (json.loads(row["text"]) for row in told["rows"])
+        reserve, *between, release = (json.loads(row["text"]) for row in told["rows"])
         number = told["rows"][0]["number"]
         content = base64.b64decode(told["answer"], validate=True)
-        kinds = [row["kind"] for row in (reserve, start, release)]
-        if kinds != _KINDS or not number == start["charge"] == release["charge"]:
+        kinds = [row["kind"] for row in (reserve, *between, release)]
+        if kinds not in _KINDS or any(row["charge"] != number for row in (*between, release)):
             raise LedgerUntrusted("The rows of the receipt do not belong together.")
         if fingerprint(content) != release["answer"]:
             raise LedgerUntrusted("The answer in the receipt is not the one that was sealed.")

@@ -6,15 +6,36 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from indistinct.errors import InvalidParameter, LedgerUntrusted
+from indistinct.ledger.bills import Bill
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import digest
+from indistinct.ledger.costs import Amounts, Asked
 from indistinct.ledger.entries import Place
 from indistinct.ledger.store import Reader
 
-__all__ = ["Shelf", "parts_of", "period_of", "places_of"]
+__all__ = ["Due", "Shelf", "parts_of", "period_of", "places_of"]
 
 _MICROSECONDS = 10**6
-_MOST_SCOPES = 4096
+_MOST_KNOWN = 1024
+
+
+Price = tuple[tuple[Place, int], ...]
+"""How many units are taken where; nothing where it is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What a bill takes from a part of a budget: the first of these prices that fits."""
+
+    budget: Budget
+    part: str
+    asked: Asked
+    prices: tuple[Price, ...]
+
+    @property
+    def scope(self) -> str:
+        """The budget and its part, as a refusal names them."""
+        return f"{self.budget.name}:{self.part}" if self.part else self.budget.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +44,7 @@ class Shelf:
 
     budgets: dict[str, Budget] = field(default_factory=dict)
     latest: int = 0
-    _found: dict[tuple[str | None, str | None, tuple[str, ...]], list[Budget]] = field(default_factory=dict)
+    _known: dict[tuple[Bill, tuple[int, ...]], tuple[Due, ...]] = field(default_factory=dict)
 
     def refreshed(self, reader: Reader) -> Shelf:
         """With the budgets that were created since, perhaps by other processes."""
@@ -52,20 +73,22 @@ class Shelf:
             raise InvalidParameter("a budget", name, f"be one of {_listed(self.budgets)}")
         return self.budgets[name]
 
-    def concerned(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
-        """The budgets that a charge is deducted from, all of them or none.
+    def due(self, bill: Bill, time: int) -> tuple[Due, ...]:
+        """What a bill may take from each part of each budget that it concerns.
 
         Every charge concerns a budget of the dataset that holds for everybody and for ever.
         """
-        scope = dataset, analyst, parts
-        if scope not in self._found:
-            found = self._look_for(dataset, analyst, parts)
-            if len(self._found) >= _MOST_SCOPES:
-                self._found.clear()
-            self._found[scope] = found
-        return self._found[scope]
+        now = bill, tuple(period_of(budget, time) for budget in self.budgets.values() if budget.window)
+        found = self._known.get(now)
+        if found is None:
+            found = tuple(_due(self.concerned(bill.dataset, bill.analyst, bill.parts), bill, time))
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[now] = found
+        return found
 
-    def _look_for(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
+    def concerned(self, dataset: str | None, analyst: str | None, parts: tuple[str, ...]) -> list[Budget]:
+        """The budgets that a charge is deducted from, all of them or none."""
         datasets = list(dict.fromkeys(budget.dataset for budget in self.budgets.values()))
         if dataset is None and len(datasets) != 1:
             raise InvalidParameter("a dataset", dataset, f"be named: one of {_listed(datasets)}")
@@ -83,6 +106,30 @@ class Shelf:
             if part not in known:
                 raise InvalidParameter("a part", part, f"be one of {_listed(known)}")
         return found
+
+
+def _due(concerned: list[Budget], bill: Bill, time: int) -> Iterator[Due]:
+    asked = bill.asked
+    if isinstance(asked, Amounts):
+        if asked.is_of_any_currency:
+            currencies = sorted({budget.currency or "slots" for budget in concerned})
+            if len(currencies) > 1:
+                raise InvalidParameter("a cost", "a number", f"be told in each of {', '.join(currencies)}")
+        known = {"", "delta", *(name for budget in concerned for name in budget.currencies)}
+        for currency, _ in asked.by_currency:
+            if currency not in known:
+                raise InvalidParameter("a cost's currency", currency, "be that of a budget that is concerned")
+    for budget in concerned:
+        found, period = budget.prices(asked), period_of(budget, time)
+        for account in (account for price in found for account, units in price.items() if units):
+            if account not in budget.caps:
+                raise InvalidParameter("a cost", account, f"be in a currency of {budget.name!r}")
+        for part in parts_of(budget, bill.parts):
+            prices = (
+                tuple((Place(budget.name, part, period, account), units) for account, units in price.items() if units)
+                for price in found
+            )
+            yield Due(budget, part, asked, tuple(prices))
 
 
 def parts_of(budget: Budget, parts: Sequence[str]) -> Sequence[str]:

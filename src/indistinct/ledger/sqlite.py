@@ -7,19 +7,19 @@ it is in. SQLite before 3.51.3 could damage a write-ahead log that two connectio
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from indistinct.errors import IndistinctError, LedgerUnavailable, LedgerUntrusted
-from indistinct.ledger.entries import FORMAT, START, Balance, ChargeRecord, Head, Place, Row, record_of
+from indistinct.ledger.entries import FORMAT
+from indistinct.ledger.sqlite_session import SQLiteSession
 from indistinct.ledger.store import check_process
+from indistinct.ledger.tables import Made, alterations, described, scripts
 
 __all__ = ["APPLICATION", "SQLiteStore"]
 
@@ -29,27 +29,6 @@ APPLICATION = 0x49444C47
 _OLDEST = (3, 51, 3)
 _SYNCHRONOUS = "FULL"
 _PATIENCE = 30_000  # milliseconds that a writer waits for the others
-_COLUMNS = "number, kind, charge, key, time, text, answer, hash"
-_HEAD = "SELECT number, hash, time FROM entry ORDER BY number DESC LIMIT 1"
-_APPEND = f"""
-    INSERT INTO entry ({_COLUMNS})
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, unhex(value ->> 6),
-           unhex(value ->> 7)
-    FROM json_each(?)
-"""  # noqa: S608  # constants
-_CHARGES = """
-    SELECT r.number, r.key, r.text, s.kind, a.kind, a.answer, a.text FROM entry r
-    LEFT JOIN entry s ON s.charge = r.number AND s.kind IN ('start', 'void')
-    LEFT JOIN entry a ON a.charge = r.number AND a.kind IN ('release', 'fail')
-"""
-_BY_KEY = _CHARGES + "WHERE r.key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants
-_UNFINISHED = _CHARGES + "WHERE r.kind = 'reserve' AND a.kind IS NULL AND s.kind IS NOT 'void' ORDER BY r.number"
-_AT = "budget = ? AND part = ? AND period = ? AND account = ?"
-_MOVE = f"""
-    UPDATE balance SET cap = cap + ?, spent = spent + ?, entry = ?
-    WHERE {_AT} AND entry = ? AND spent + ? <= cap + ?
-"""  # noqa: S608  # constants
-_CREATED = "INSERT INTO balance (budget, part, period, account, cap, spent, entry) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class SQLiteStore:
@@ -61,6 +40,7 @@ class SQLiteStore:
     def __init__(self, path: str, *, create: bool = False, vfs: str | None = None, exclusive: bool = False) -> None:
         _check_library(apsw.sqlite_lib_version())
         self.path = _real(path)
+        self.mark = self.path.with_name(f"{self.path.name}-mark")
         self.broken = False
         self._process = os.getpid()
         if create:
@@ -69,7 +49,7 @@ class SQLiteStore:
             raise LedgerUnavailable(
                 f"There is no ledger at {str(self.path)!r}. Create one with 'indistinct ledger init' or Ledger.create."
             )
-        self._check_names()
+        self._check_names(_identity(self.path)[2])
         with _told(self.path):
             flags = apsw.SQLITE_OPEN_READWRITE
             self._connection = apsw.Connection(str(self.path), flags=flags, vfs=vfs)
@@ -79,7 +59,7 @@ class SQLiteStore:
         except BaseException:
             self._connection.close()
             raise
-        self._file = _identity(self.path)
+        self._file = [*_identity(self.path)[:2]]
 
     @contextmanager
     def session(self) -> Iterator[SQLiteSession]:
@@ -137,6 +117,15 @@ class SQLiteStore:
         except apsw.Error as error:
             yield str(error)
 
+    def alterations(self) -> Iterator[str]:
+        """In what the tables, indexes and triggers are not those that the migrations make."""
+        self._check()
+        fresh = apsw.Connection(":memory:")
+        for script in scripts("sqlite"):
+            fresh.execute(script)
+        with _told(self.path):
+            yield from alterations(_tables(self._connection), _tables(fresh))
+
     def close(self) -> None:
         """Closes the file, in the process that has opened it; what was committed is in it."""
         self.broken = True
@@ -148,6 +137,7 @@ class SQLiteStore:
     def _make_file(self) -> None:
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            self.mark.unlink(missing_ok=True)  # of one that was here before
         except FileExistsError:
             raise LedgerUnavailable(
                 f"There is a file at {str(self.path)!r} already; a ledger never replaces one."
@@ -174,10 +164,9 @@ class SQLiteStore:
             self._migrate()
 
     def _migrate(self) -> None:
-        folder = resources.files("indistinct.ledger") / "migrations" / "sqlite"
         with self._connection:
-            for script in sorted(folder.iterdir(), key=lambda each: each.name):
-                self._connection.execute(script.read_text(encoding="utf-8"))
+            for script in scripts("sqlite"):
+                self._connection.execute(script)
             self._connection.pragma("application_id", APPLICATION)
             self._connection.pragma("user_version", FORMAT)
         folder_of_file = os.open(self.path.parent, os.O_RDONLY)
@@ -203,108 +192,26 @@ class SQLiteStore:
                 f"The ledger {str(self.path)!r} is closed. Open it again, and ask with the same key."
             )
         self.undo()
-        if _identity(self.path) != self._file:
+        *file, names = _identity(self.path)
+        if file != self._file:
             self.broken = True
             raise LedgerUntrusted(f"The file {str(self.path)!r} was replaced or removed while it was in use.")
-        self._check_names()
+        self._check_names(names)
 
-    def _check_names(self) -> None:
+    def _check_names(self, names: int) -> None:
         """SQLite keeps a write-ahead log beside every name: neither of two knows what the other has charged."""
-        with suppress(OSError):
-            if self.path.stat().st_nlink > 1:
-                self.broken = True
-                raise LedgerUntrusted(
-                    f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: "
-                    "remove one of the names."
-                )
+        if names > 1:
+            self.broken = True
+            raise LedgerUntrusted(
+                f"The file {str(self.path)!r} has a second name (a hard link), where charges would be missed: remove "
+                "one of the names."
+            )
 
 
-class SQLiteSession:
-    """What may be done in a transaction."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def head(self) -> Head:
-        """The last row."""
-        row = self._connection.execute(_HEAD).fetchone()
-        return Head(*row) if row else START
-
-    def latest_budget(self) -> int:
-        """The number of the last row about budgets."""
-        query = "SELECT max(number) FROM entry WHERE kind IN ('ledger', 'budget', 'grant')"
-        return int(self._connection.execute(query).get or 0)
-
-    def rows(self, first: int = 1, last: int | None = None, kinds: Collection[str] = ()) -> Iterator[Row]:
-        """Rows in their order, of some kinds or all."""
-        end = 2**63 - 1 if last is None else last
-        query = f"SELECT {_COLUMNS} FROM entry WHERE number BETWEEN ? AND ?"  # noqa: S608  # constants
-        if kinds:
-            query += " AND kind IN (SELECT value FROM json_each(?))"
-            if set(kinds) <= {"ledger", "budget", "grant"}:
-                query += " AND kind IN ('ledger', 'budget', 'grant')"
-        bindings = (first, end, json.dumps(list(kinds))) if kinds else (first, end)
-        for row in self._connection.execute(query + " ORDER BY number", bindings):
-            yield _sound(row)
-
-    def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
-        """The rows that have these numbers."""
-        query = f"SELECT {_COLUMNS} FROM entry WHERE number IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants
-        found = self._connection.execute(query, (json.dumps(list(numbers)),))
-        return {row[0]: _sound(row) for row in found}
-
-    def rows_of(self, charge: int) -> list[Row]:
-        """The reservation and the rows that belong to it."""
-        query = f"""
-            SELECT {_COLUMNS} FROM entry WHERE number = ?1
-            UNION ALL SELECT {_COLUMNS} FROM entry WHERE charge = ?1 AND kind IN ('start', 'void')
-            UNION ALL SELECT {_COLUMNS} FROM entry WHERE charge = ?1 AND kind IN ('release', 'fail')
-        """  # noqa: S608  # constants
-        return [_sound(row) for row in self._connection.execute(query, (charge,))]
-
-    def charges(self, keys: Iterable[str]) -> dict[str, ChargeRecord]:
-        """The charges that have these keys."""
-        found = self._connection.execute(_BY_KEY, (json.dumps(list(keys)),))
-        return {key: record_of(number, *rest) for number, key, *rest in found}
-
-    def unfinished(self) -> list[ChargeRecord]:
-        """Charges that were reserved, and neither voided nor answered."""
-        return [record_of(number, *rest) for number, _, *rest in self._connection.execute(_UNFINISHED)]
-
-    def balance(self, place: Place) -> Balance | None:
-        """What is left in a place."""
-        query = f"SELECT cap, spent, entry FROM balance WHERE {_AT}"  # noqa: S608  # constants
-        row = self._connection.execute(query, place).fetchone()
-        return Balance(*row) if row else None
-
-    def balances(self) -> dict[Place, Balance]:
-        """All of them."""
-        query = "SELECT budget, part, period, account, cap, spent, entry FROM balance"
-        return {Place(*row[:4]): Balance(*row[4:]) for row in self._connection.execute(query)}
-
-    def append(self, rows: Sequence[Row]) -> None:
-        """Writes rows at the end of the chain, in one statement: nothing else runs in between."""
-        spelled = [(*row[:6], row.answer.hex() if row.answer is not None else None, row.hash.hex()) for row in rows]
-        self._connection.execute(_APPEND, (json.dumps(spelled),))
-
-    def write(self, changes: Mapping[Place, tuple[Balance | None, Balance]]) -> None:
-        """Replaces balances, each only if it is what it was and stays within its cap."""
-        for place, (before, after) in changes.items():
-            if before is None:
-                self._connection.execute(_CREATED, (*place, *after))
-                continue
-            more, by = after.cap - before.cap, after.spent - before.spent
-            self._connection.execute(_MOVE, (more, by, after.row, *place, before.row, by, more))
-            if self._connection.changes() != 1:
-                raise LedgerUntrusted("A balance of the ledger is not what its rows say.")
-
-
-def _sound(row: tuple[Any, ...]) -> Row:
-    """The row, if what is in its columns can be."""
-    number, _, _, _, _, text, answer, chained = row
-    if not (isinstance(text, str) and isinstance(chained, bytes) and isinstance(answer, bytes | None)):
-        raise LedgerUntrusted(f"Row {number} is no row of a ledger.", number)
-    return Row(*row)
+def _tables(connection: apsw.Connection) -> Made:
+    """What there is, as it was written; what the planner gathers for itself is left out."""
+    query = "SELECT type, name, coalesce(sql, tbl_name) FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
+    return described((kind, name, definition) for kind, name, definition in connection.execute(query))
 
 
 def _real(path: str) -> Path:
@@ -320,12 +227,13 @@ def _check_library(version: str) -> None:
         raise LedgerUnavailable(f"A ledger needs SQLite {oldest} or newer, and apsw here has {version}: upgrade apsw.")
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells a file from others, and how many names it has."""
     try:
         about = path.stat()
     except OSError:
-        return (0, 0)
-    return about.st_dev, about.st_ino
+        return 0, 0, 0
+    return about.st_dev, about.st_ino, about.st_nlink
 
 
 _REASONS: tuple[tuple[type[apsw.Error], str], ...] = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from indistinct.errors import LedgerUnavailable
@@ -29,6 +30,12 @@ class Reader(Protocol):
 
     def rows(self, first: int = 1, last: int | None = None, kinds: Collection[str] = ()) -> Iterator[Row]:
         """Rows in their order, of some kinds or all."""
+
+    def latest(self, kinds: Collection[str], before: int, most: int) -> list[Row]:
+        """The last rows of some kinds before a number, the newest first; without their answers."""
+
+    def outcomes(self, charges: Collection[int]) -> dict[int, str]:
+        """The tag of the last row of each charge, by the number of its reservation; none where that is all."""
 
     def rows_at(self, numbers: Collection[int]) -> dict[int, Row]:
         """The rows that have these numbers."""
@@ -71,11 +78,18 @@ class Store(Protocol):
     def defects(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 
+    def alterations(self) -> Iterator[str]:
+        """In what its tables, indexes and triggers are not those that the migrations make."""
+
     def undo(self) -> None:
         """Takes back what an interruption has left open; nothing if all was ended."""
 
     def close(self) -> None:
         """Ends all use."""
+
+    @property
+    def mark(self) -> Path | None:
+        """Where to keep how far it has come, if it lives in files that can be lost one by one."""
 
     @property
     def broken(self) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a ledger is what was written: every row, every balance, from the first charge on.
+"""Whether a ledger is what was written: every row, every balance, from the first charge on, and what guards them.
 
 Nothing is taken from the code that writes: the rules are stated here a second time. A wrong row is named by its
 number, the first of them if there are several.
@@ -14,12 +14,13 @@ from indistinct.errors import InvalidParameter, LedgerUntrusted
 from indistinct.ledger.anchors import Anchor
 from indistinct.ledger.budgets import Budget
 from indistinct.ledger.canonical import GENESIS, digest, fingerprint
-from indistinct.ledger.entries import START, Balance, Head, Place, Row
+from indistinct.ledger.entries import FORMAT, START, Balance, Head, Place, Row
 from indistinct.ledger.store import Reader, Store
 
 __all__ = ["Verdict", "check_end", "verify"]
 
 _TAIL = 1000
+_MOST_TOLD = 5
 _FOLLOWS = {"reserve": {"start", "void"}, "start": {"release", "fail"}}
 
 
@@ -70,7 +71,7 @@ class _Replay:
     def _follow(self, row: Row, body: dict[str, Any]) -> None:
         match row.kind:
             case "ledger":
-                if row.number != 1 or body["format"] != 1:
+                if row.number != 1 or body["format"] != FORMAT:
                     _wrong(row.number, "begins a ledger where none can begin")
                 self.ledger = body["ledger"]
             case "budget":
@@ -81,13 +82,13 @@ class _Replay:
                     if units <= 0 or (before.cap + units, before.spent) != (cap, spent):
                         _wrong(row.number, "grants something else than it says")
                     self.balances[Place(*place)] = Balance(cap, spent, row.number)
-            case "reserve":
+            case "reserve" | "charge":
                 for *place, units, cap, spent in body["balances"]:
                     before = self._before(row.number, Place(*place))
                     if units <= 0 or before.cap != cap or before.spent + units != spent or spent > cap:
                         _wrong(row.number, "spends more than there was, or something else than it says")
                     self.balances[Place(*place)] = Balance(cap, spent, row.number)
-                self.states[row.number] = "reserve"
+                self.states[row.number] = "reserve" if row.kind == "reserve" else "start"
                 self.taken[row.number] = body["balances"]
             case _:
                 self._settle(row, body)
@@ -142,7 +143,7 @@ def verify(store: Store, anchor: Anchor | None = None) -> Verdict:
     with store.reading() as reader:
         for row in _read(reader, replay):
             replay.add(row)
-            charges += row.kind == "reserve"
+            charges += row.kind in ("reserve", "charge")
         if not replay.ledger:
             _wrong(1, "is missing")
         for place, balance in (found := reader.balances()).items():
@@ -153,6 +154,10 @@ def verify(store: Store, anchor: Anchor | None = None) -> Verdict:
                 _wrong(balance.row, f"has lost its balance of {place.budget!r}")
         if anchor is not None:
             anchor.check(replay.ledger, reader)
+    altered = list(store.alterations())
+    if altered:
+        told = ", ".join(altered[:_MOST_TOLD]) + (", ..." if len(altered) > _MOST_TOLD else "")
+        raise LedgerUntrusted(f"The tables of the ledger are not as they were made: {told}.")
     for defect in store.defects():
         raise LedgerUntrusted(f"The database finds its files damaged: {defect}")
     return Verdict(replay.last.number, charges, Anchor.at(replay.ledger, replay.last))

@@ -3,6 +3,7 @@
 from indistinct.noise.bernoulli import Bernoulli, Exponential, Logistic
 from indistinct.noise.bits import SYSTEM, BitSource, SystemBits
 from indistinct.noise.bounded_geometric import BoundedGeometric
+from indistinct.noise.box import BoxNoise
 from indistinct.noise.discrete_gaussian import DiscreteGaussian
 from indistinct.noise.discrete_laplace import DiscreteLaplace
 from indistinct.noise.geometric import Geometric
@@ -20,6 +21,7 @@ __all__ = [
     "Bernoulli",
     "BitSource",
     "BoundedGeometric",
+    "BoxNoise",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "DiscreteStaircase",

@@ -38,7 +38,7 @@ class Bracket:
         >>> Bracket.exactly(Fraction(1, 4))
         Bracket(lower=0.25, upper=0.25)
         """
-        return cls(float_below(Fraction(value)), float_above(Fraction(value)))
+        return cls(float_below(value), float_above(value))
 
     @property
     def width(self) -> float:
@@ -88,19 +88,29 @@ def rounded_up(value: float, digits: int) -> str:
     return text
 
 
-def float_below(value: Fraction) -> float:
+def float_below(value: Fraction | int) -> float:
     """The largest float that is not above an exact number.
 
     >>> float_below(Fraction(1, 3)) < Fraction(1, 3) < float_above(Fraction(1, 3))
     True
     """
-    try:
-        nearest = value.numerator / value.denominator
-    except OverflowError:
-        return math.nextafter(math.inf, 0) if value > 0 else -math.inf
-    return math.nextafter(nearest, -math.inf) if Fraction(nearest) > value else nearest
+    nearest, excess = _nearest(value)
+    return math.nextafter(nearest, -math.inf) if excess > 0 else nearest
 
 
-def float_above(value: Fraction) -> float:
+def float_above(value: Fraction | int) -> float:
     """The least float that is not below an exact number."""
-    return 0.0 - float_below(-value)  # not -float_below, which would make 0 a -0.0
+    nearest, excess = _nearest(value)
+    return (math.nextafter(nearest, math.inf) if excess < 0 else nearest) + 0.0  # which makes a -0.0 a 0
+
+
+def _nearest(value: Fraction | int) -> tuple[float, int]:
+    """A float next to an exact number, on either side, and the sign of what it is too much."""
+    above, below = value.as_integer_ratio()
+    try:
+        nearest = above / below
+    except OverflowError:
+        return (math.inf, 1) if above > 0 else (-math.inf, -1)
+    numerator, denominator = nearest.as_integer_ratio()
+    excess = numerator * below - above * denominator
+    return nearest, (excess > 0) - (excess < 0)

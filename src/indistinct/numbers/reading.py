@@ -29,6 +29,11 @@ LARGEST_EPSILON = 10**9
 LARGEST_COUNT = 10**15
 _LARGEST_EXPONENT = 5000
 _LONGEST_TEXT = 1000
+_USUAL = 40
+
+_SHORTER = f"be text of at most {_LONGEST_TEXT} characters"
+_FINITE = "be finite"
+_A_NUMBER = 'be a number such as 0.1, "0.1" or "1/10"'
 
 _TEXT = re.compile(
     r"\s*(?P<sign>[+-]?)(?P<number>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+)|/(?P<denominator>\d+))?\s*"
@@ -47,28 +52,22 @@ def read_number(name: str, value: object) -> Fraction:
     indistinct.errors.InvalidParameter: epsilon must be a number such as 0.1, "0.1" or "1/10", but is 'one'.
     """
     match value:
+        case str():
+            found = _parsed(value) if len(value) <= _LONGEST_TEXT else _SHORTER  # not kept in the cache
+            if isinstance(found, str):
+                raise InvalidParameter(name, value, found)
+            return found
         case bool():
-            raise _not_a_number(name, value)
+            raise InvalidParameter(name, value, _A_NUMBER)
         case Fraction():
             return value
         case float() if math.isfinite(value):
             return Fraction(value)
-        case str():
-            return _from_text(name, value)
         case Decimal():
             if value.is_finite() and abs(value.adjusted()) <= _LARGEST_EXPONENT:
                 return Fraction(value)
-            raise InvalidParameter(name, value, "be finite")
-    try:
-        return Fraction(operator.index(value))  # type: ignore[arg-type]  # refused just below
-    except TypeError:
-        pass
-    try:
-        return Fraction(*value.as_integer_ratio())  # type: ignore[attr-defined]  # likewise
-    except (ValueError, OverflowError):
-        raise InvalidParameter(name, value, "be finite") from None
-    except (AttributeError, TypeError):
-        raise _not_a_number(name, value) from None
+            raise InvalidParameter(name, value, _FINITE)
+    return _from_another(name, value)
 
 
 def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) -> Epsilon:
@@ -82,7 +81,7 @@ def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) ->
     indistinct.errors.InvalidParameter: epsilon must lie in [0, 1000000000], but is -1.
     """
     if isinstance(value, str) and "(" in value and (logarithm := _LOGARITHM.fullmatch(value)):
-        argument = _from_text(name, logarithm["argument"])
+        argument = read_number(name, logarithm["argument"])
         if argument <= 0:
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
         value = NaturalLog(argument)
@@ -91,7 +90,8 @@ def read_epsilon(name: str, value: object, *, largest: int = LARGEST_EPSILON) ->
             raise InvalidParameter(name, value, "be the logarithm of a number that is at least 1")
         return Fraction(0) if value.argument == 1 else value
     epsilon = read_number(name, value)
-    if not 0 <= epsilon.numerator <= largest * epsilon.denominator:
+    above, below = epsilon.as_integer_ratio()
+    if not 0 <= above <= largest * below:
         raise InvalidParameter(name, value, f"lie in [0, {largest}]")
     return epsilon
 
@@ -108,7 +108,8 @@ def read_delta(name: str, value: object) -> Fraction:
 def read_probability(name: str, value: object) -> Fraction:
     """An exact number in [0, 1]."""
     probability = read_number(name, value)
-    if not 0 <= probability.numerator <= probability.denominator:
+    above, below = probability.as_integer_ratio()
+    if not 0 <= above <= below:
         raise InvalidParameter(name, value, "lie in [0, 1]")
     return probability
 
@@ -129,22 +130,39 @@ def read_count(name: str, value: object, *, least: int = 0) -> int:
     return int(number)
 
 
+def _from_another(name: str, value: object) -> Fraction:
+    """Of NumPy's kinds, and all others that know their exact value."""
+    try:
+        return Fraction(operator.index(value))  # type: ignore[arg-type]  # refused just below
+    except TypeError:
+        pass
+    try:
+        return Fraction(*value.as_integer_ratio())  # type: ignore[attr-defined]  # likewise
+    except (ValueError, OverflowError):
+        raise InvalidParameter(name, value, _FINITE) from None
+    except (AttributeError, TypeError):
+        raise InvalidParameter(name, value, _A_NUMBER) from None
+
+
 @lru_cache(maxsize=1024)
-def _from_text(name: str, text: str) -> Fraction:
-    if len(text) > _LONGEST_TEXT:
-        raise InvalidParameter(name, text, f"be text of at most {_LONGEST_TEXT} characters")
+def _parsed(text: str) -> Fraction | str:
+    """The number that a text says, or what the text must do to say one."""
+    whole, _, places = text.partition(".")
+    digits = whole + places
+    if digits.isdigit() and len(digits) <= _USUAL and digits.isascii():  # what most texts are; there may be many
+        return Fraction(int(digits), 10 ** len(places))
     parts = _TEXT.fullmatch(text) if text.isascii() else None
     if parts is None:
-        raise InvalidParameter(name, text, "be finite") if _is_special(text) else _not_a_number(name, text)
+        return _FINITE if _is_special(text) else _A_NUMBER
     exponent = int(parts["exponent"] or 0) if len(parts["exponent"] or "") <= 9 else _LARGEST_EXPONENT + 1
     if abs(exponent) > _LARGEST_EXPONENT:
-        raise InvalidParameter(name, text, f"have an exponent of at most {_LARGEST_EXPONENT}")
+        return f"have an exponent of at most {_LARGEST_EXPONENT}"
     whole, _, places = parts["number"].partition(".")
-    digits, exponent = int(f"{parts['sign']}{whole}{places}"), exponent - len(places)
-    above, below = (digits * 10**exponent, 1) if exponent >= 0 else (digits, 10**-exponent)
+    above, exponent = int(f"{parts['sign']}{whole}{places}"), exponent - len(places)
+    above, below = (above * 10**exponent, 1) if exponent >= 0 else (above, 10**-exponent)
     divisor = int(parts["denominator"] or 1)
     if divisor == 0:
-        raise InvalidParameter(name, text, "not divide by zero")
+        return "not divide by zero"
     return Fraction(above, below * divisor)
 
 
@@ -154,7 +172,3 @@ def _is_special(text: str) -> bool:
         return not math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def _not_a_number(name: str, value: object) -> InvalidParameter:
-    return InvalidParameter(name, value, 'be a number such as 0.1, "0.1" or "1/10"')

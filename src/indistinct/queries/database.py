@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
 from sqlglot import exp
 
-from indistinct.composition.filters import ConcentratedRule
-from indistinct.errors import AnswerFailed, InvalidParameter
+from indistinct.errors import AnswerFailed
 from indistinct.ledger import Charge, Ledger, Standing
-from indistinct.ledger.costs import DELTA_UNITS, UNITS
-from indistinct.numbers import read_number
-from indistinct.queries.answers.allotment import Allotment, Price, allot, allot_for_error
+from indistinct.ledger.budgets import decode_slot
+from indistinct.queries.answers.allotment import Allotment, allot
 from indistinct.queries.answers.answer import Answer, Receipt, answer_of
 from indistinct.queries.answers.explanation import Explanation, bounds_told, explain, mechanisms_told
+from indistinct.queries.answers.peeling import allot_top
 from indistinct.queries.answers.release import decode, encode, exact_of, release
+from indistinct.queries.answers.wanted import allot_for_error
 from indistinct.queries.engines.engine import Engine
 from indistinct.queries.engines.statement import statement_of
 from indistinct.queries.fluent import Question
+from indistinct.queries.options import Asking, Options
 from indistinct.queries.plans.plan import Plan
-from indistinct.queries.policy.terms import Key, Policy
-from indistinct.queries.questions.planner import Wishes, plan_question
+from indistinct.queries.policy.terms import Policy
+from indistinct.queries.pricing import Wish, price_for
+from indistinct.queries.questions.planner import plan_question
 from indistinct.queries.questions.reading import Spoken, read_statement
 from indistinct.queries.refusals import QueryRefused
 from indistinct.queries.watching import Watching, start_watching
@@ -63,27 +65,16 @@ class PrivateDatabase:
     _closing: list[Callable[[], object]] = field(default_factory=list, repr=False)
     _history: list[Receipt] = field(default_factory=list, repr=False)
 
-    def sql(
-        self,
-        text: str | exp.Expression,
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        groups: int | None = None,
-        rows: int | None = None,
-        keys: Mapping[str, Sequence[Key]] | None = None,
-        cells: int = 1024,
-        fresh: bool = False,
-    ) -> Answer:
+    def sql(self, text: str | exp.Expression, *, fresh: bool = False, **options: Unpack[Options]) -> Answer:
         """The answer to a question in SQL.
 
-        What it costs: `rho` of zero-concentrated privacy; or `epsilon`, for noise that is private without any delta;
-        or both `epsilon` and `delta`, for the rho that keeps these two. `delta` alone is for the keys of private
-        groups. `groups` and `rows` bound how much of a unit is used, within the owner's bounds; `keys` declares the
-        groups of a column. The same question again is free; `fresh` asks, and charges, anew.
+        What it costs: `epsilon`, for noise that is private without any delta; or both `epsilon` and `delta`, for as
+        much noise as keeps these two; or an amount of the currency in which the budget counts, `rho` or `mu`. `delta`
+        alone is for the keys of private groups. `groups` and `rows` bound how much of a unit is used, within the
+        owner's bounds; `keys` declares the groups of a column. The same question again is free; `fresh` asks, and
+        charges, anew.
         """
-        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        prepared = self._prepare(text, Asking(**options))
         plan, allotment = prepared.plan, prepared.allotment
         key = self._key(prepared, fresh=fresh)
         charge = self.ledger.charge(
@@ -103,38 +94,16 @@ class PrivateDatabase:
         self._history.append(receipt)
         return answer_of(plan, allotment, decode(sealed), receipt)
 
-    def explain(
-        self,
-        text: str | exp.Expression,
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        groups: int | None = None,
-        rows: int | None = None,
-        keys: Mapping[str, Sequence[Key]] | None = None,
-        cells: int = 1024,
-    ) -> Explanation:
+    def explain(self, text: str | exp.Expression, **options: Unpack[Options]) -> Explanation:
         """What `sql` would do, with the same arguments: nothing is charged and no data are touched."""
-        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        prepared = self._prepare(text, Asking(**options))
         return explain(prepared.plan, prepared.allotment, prepared.statement)
 
-    def rehearse(
-        self,
-        text: str | exp.Expression,
-        *,
-        epsilon: object = None,
-        rho: object = None,
-        delta: object = None,
-        groups: int | None = None,
-        rows: int | None = None,
-        keys: Mapping[str, Sequence[Key]] | None = None,
-        cells: int = 1024,
-    ) -> Answer:
+    def rehearse(self, text: str | exp.Expression, **options: Unpack[Options]) -> Answer:
         """An answer from rows that are made up from the policy alone: free, of the form of a real one, and untrue."""
         from indistinct.queries.rehearsal import made_up
 
-        prepared = self._prepare(text, epsilon, rho, delta, groups, rows, keys, cells)
+        prepared = self._prepare(text, Asking(**options))
         plan, allotment = prepared.plan, prepared.allotment
         stage = made_up(self.policy)
         try:
@@ -153,8 +122,8 @@ class PrivateDatabase:
         The whole stream is epsilon-private, for each unit of privacy, however often it is asked and however the data
         have changed meanwhile.
         """
-        prepared = self._prepare(text, epsilon, None, None, groups, rows, None, 1024)
-        price = self._price(epsilon, None, None, prepared.plan)
+        prepared = self._prepare(text, Asking(epsilon=epsilon, groups=groups, rows=rows))
+        price = price_for(Wish(epsilon=epsilon), self._standings(), self.questions, public=True)
         return start_watching(self, prepared.spoken.text, prepared.plan, prepared.statement, threshold, price)
 
     def table(self, name: str) -> Question:
@@ -163,10 +132,13 @@ class PrivateDatabase:
 
     @property
     def remaining(self) -> dict[str, Fraction]:
-        """What is left of the budget, exactly, in its currencies; for an analyst, the least of what concerns them."""
+        """What is left of the budget, exactly, in its currencies; for an analyst, the least of what concerns them.
+
+        Of a plan, the number of slots of each kind.
+        """
         left: dict[str, Fraction] = {}
         for standing in self._standings():
-            account = standing.account
+            account = standing.account if standing.budget.currency else repr(decode_slot(standing.account))
             left[account] = min(standing.left, left.get(account, standing.left))
         return left
 
@@ -189,31 +161,15 @@ class PrivateDatabase:
     ) -> None:
         self.close()
 
-    def _prepare(
-        self,
-        text: str | exp.Expression,
-        epsilon: object,
-        rho: object,
-        delta: object,
-        groups: int | None,
-        rows: int | None,
-        keys: Mapping[str, Sequence[Key]] | None,
-        cells: int,
-    ) -> _Prepared:
+    def _prepare(self, text: str | exp.Expression, asking: Asking) -> _Prepared:
         spoken = Spoken(text.sql("duckdb"), text) if isinstance(text, exp.Expression) else read_statement(text)
-        told = spoken.options
-        wishes = Wishes(
-            groups=groups or _count(told, "max_groups_contributed"),
-            rows=rows or _count(told, "max_rows_contributed"),
-            keys=keys or {},
-            cells=cells,
-        )
-        plan = plan_question(spoken, self.policy, wishes)
+        plan = plan_question(spoken, self.policy, asking.wishes(spoken))
         _check_unit(spoken, plan)
-        price = self._price(
-            _first(epsilon, told.get("epsilon")), _first(rho, told.get("rho")), _first(delta, told.get("delta")), plan
-        )
-        allotment = allot(plan, price) if spoken.target is None else allot_for_error(plan, spoken.target, price)
+        price = price_for(asking.wish(spoken), self._standings(), self.questions, public=plan.public)
+        if spoken.target is not None:
+            allotment = allot_for_error(plan, spoken.target, price)
+        else:
+            allotment = allot(plan, price) if plan.top is None else allot_top(plan, price)
         least = allotment.selection.first if allotment.selection is not None else 1
         return _Prepared(spoken, plan, allotment, statement_of(plan, self.engine.dialect, least))
 
@@ -224,30 +180,6 @@ class PrivateDatabase:
             exact = exact_of(prepared.plan, rows)
             charge.seal(encode(release(prepared.plan, prepared.allotment, exact)))
         return charge.sealed
-
-    def _price(self, epsilon: object, rho: object, delta: object, plan: Plan) -> Price:
-        standings = self._standings()
-        currency = next(
-            (each.budget.currency for each in standings if each.budget.currency in {"rho", "epsilon"}), None
-        )
-        if currency is None:
-            raise InvalidParameter("the ledger", self.name, "have a budget in rho or in epsilon for this data set")
-        caps = {each.account: each.cap for each in reversed(standings)}
-        share = _down(caps[currency] / self.questions, UNITS)
-        spare = _down(caps.get("delta", Fraction(0)) / self.questions, DELTA_UNITS)
-        failing = spare if delta is None else _number("delta", delta)
-        if epsilon is not None and rho is not None:
-            raise InvalidParameter("the cost", (epsilon, rho), "be an epsilon or a rho, not both")
-        if rho is not None:
-            if currency != "rho":
-                raise InvalidParameter("rho", rho, "be left out where the budget is in epsilon", instead="Say epsilon.")
-            return Price("rho", _number("rho", rho), failing)
-        if epsilon is None:
-            return Price(currency, share, failing)
-        amount = _number("epsilon", epsilon)
-        if currency == "rho" and delta is not None and plan.public:
-            return Price("rho", ConcentratedRule.of_claim(amount, failing).rho, Fraction(0))
-        return Price(currency, amount, failing, pure=True)
 
     def _standings(self) -> list[Standing]:
         return [
@@ -263,6 +195,8 @@ class PrivateDatabase:
             prepared.allotment.noises,
             prepared.allotment.quantile_epsilon,
             prepared.allotment.selection,
+            prepared.allotment.trees,
+            prepared.allotment.peel,
             self.name,
             self.analyst,
             self.engine.dialect,
@@ -278,23 +212,6 @@ class PrivateDatabase:
             raise AnswerFailed from None
 
 
-def _first(given: object, spoken: str | None) -> object:
-    return spoken if given is None else given
-
-
-def _count(told: Mapping[str, str], name: str) -> int | None:
-    if name not in told:
-        return None
-    if not told[name].isascii() or not told[name].isdigit():
-        raise InvalidParameter(name, told[name], "be a whole number")
-    return int(told[name])
-
-
-def _down(amount: Fraction, units: int) -> Fraction:
-    """Rounded down to a ledger's units, so that as many shares as there are fit."""
-    return Fraction((amount * units).__floor__(), units)
-
-
 def _check_unit(spoken: Spoken, plan: Plan) -> None:
     named = spoken.options.get("privacy_unit_column")
     own = getattr(plan.unit, "called", "")
@@ -302,10 +219,3 @@ def _check_unit(spoken: Spoken, plan: Plan) -> None:
         raise QueryRefused(
             spoken.text, None, f"The unit of privacy is not {named!r}.", "The owner of the data names it."
         )
-
-
-def _number(name: str, value: object) -> Fraction:
-    number: Any = read_number(name, value)
-    if not number > 0:
-        raise InvalidParameter(name, value, "be above 0")
-    return Fraction(number)

@@ -56,8 +56,16 @@ class Question:
             raise InvalidParameter("unit", unit, "be a column to count different units", instead="Count the rows.")
         return self._with(f"COUNT(DISTINCT {_name(unit)})", name)
 
-    def sum(self, column: str, low: object = None, high: object = None, *, name: str | None = None) -> Question:
-        """The sum of a column, moved into bounds; without them, into the policy's."""
+    def sum(
+        self, column: str, low: object = None, high: object = None, *, per_unit: bool = False, name: str | None = None
+    ) -> Question:
+        """The sum of a column, moved into bounds; without them, into the policy's.
+
+        `per_unit`: the bounds are those of what all rows of one unit in a group add up to.
+        """
+        if per_unit:
+            bounds = _clamped(column, low, high).removeprefix("CLAMP(").removesuffix(")") if low is not None else column
+            return self._with(f"SUM_PER_UNIT({bounds})", name)
         return self._with(f"SUM({_clamped(column, low, high)})", name)
 
     def mean(self, column: str, low: object = None, high: object = None, *, name: str | None = None) -> Question:
@@ -81,6 +89,10 @@ class Question:
     def median(self, column: str, low: object = None, high: object = None, *, name: str | None = None) -> Question:
         """The median of a column."""
         return self._with(f"MEDIAN({_clamped(column, low, high)})", name)
+
+    def top(self, column: str, number: int, *, name: str | None = None) -> Question:
+        """The most frequent values of a column, by the number of units that have them; alone in its question."""
+        return self._with(f"TOP_K({column}, {number})", name)
 
     def compute(self, expression: str, *, name: str | None = None) -> Question:
         """Anything that SQL understands, such as a ratio of sums."""

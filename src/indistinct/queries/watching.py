@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from indistinct.errors import AnswerFailed, InvalidParameter
 from indistinct.mechanisms import AboveThreshold
 from indistinct.numbers import read_number
-from indistinct.queries.answers.allotment import Price
+from indistinct.queries.answers.prices import Price
 from indistinct.queries.answers.release import exact_of
 from indistinct.queries.plans.measures import change
 from indistinct.queries.plans.plan import Plan

@@ -35,7 +35,6 @@ _LONGEST_SQL = 20_000
 _LONGEST_NUMBER = 60
 _AMOUNTS = ("epsilon", "rho", "delta")
 _COUNTS = ("groups", "rows")
-_MOST_HISTORY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,24 +162,35 @@ def balance_told(database: PrivateDatabase, *, everybody: bool) -> dict[str, obj
     }
 
 
-def history_told(ledger: Ledger, dataset: str, analyst: str | None, most: int) -> list[dict[str, object]]:
-    """The latest charges to a data set, of one person or (None) of all, the newest first."""
-    charges: dict[int, dict[str, object]] = {}
-    for row in ledger.rows():
-        if row.kind == "reserve":
-            body = row.body
-            if body["dataset"] == dataset and analyst in {None, body["analyst"]}:
-                charges[row.number] = {
-                    "key": body["key"],
-                    "analyst": body["analyst"],
-                    "cost": body["asked"],
-                    "time": dt.datetime.fromtimestamp(row.time / 1e6, dt.UTC).isoformat(),
-                    "state": "reserved",
-                }
-        elif row.charge in charges:
-            states = {"start": "started", "release": "answered", "fail": "failed", "void": "given back"}
-            charges[row.charge]["state"] = states[row.kind]
-    return list(charges.values())[: -min(most, _MOST_HISTORY) - 1 : -1]
+def history_told(database: PrivateDatabase, analyst: str | None, most: int, before: int | None) -> dict[str, object]:
+    """The latest charges, of one person or (None) of all, the newest first, and how the budgets moved meanwhile."""
+    page = database.ledger.past(database.name, analyst=analyst, most=most, before=before)
+    return {
+        "charges": [
+            {
+                "number": charge.number,
+                "key": charge.key,
+                "analyst": charge.analyst,
+                "cost": charge.asked,
+                "time": _time(charge.time),
+                "state": charge.state,
+            }
+            for charge in page.charges
+        ],
+        "moves": [
+            {
+                "number": move.number,
+                "time": _time(move.time),
+                "budget": move.budget,
+                "part": move.part or None,
+                "currency": move.account,
+                "cap": str(move.cap),
+                "spent": str(move.spent),
+            }
+            for move in page.moves
+        ],
+        "before": page.before,
+    }
 
 
 def receipt_told(ledger: Ledger, key: str, analyst: str | None) -> dict[str, object]:
@@ -190,6 +200,10 @@ def receipt_told(ledger: Ledger, key: str, analyst: str | None) -> dict[str, obj
         raise InvalidParameter("a key", key, "be that of a charge with an answer")  # as if there were none
     told: dict[str, object] = json.loads(text)
     return told
+
+
+def _time(microseconds: int) -> str:
+    return dt.datetime.fromtimestamp(microseconds / 1e6, dt.UTC).isoformat()
 
 
 def _sql(given: object) -> str:

@@ -15,7 +15,7 @@ from indistinct.composition import ApproximateDP, PrivacyProfile, PureDP, compos
 from indistinct.composition.parts import Thing
 from indistinct.errors import InvalidParameter
 from indistinct.mechanisms import Gaussian, Geometric, Laplace, PoissonSubsampled, RandomizedResponse
-from indistinct.numbers import read_count
+from indistinct.numbers import NaturalLog, read_count, read_epsilon, read_number
 
 __all__ = [
     "KINDS",
@@ -32,6 +32,7 @@ __all__ = [
 MOST_PARTS = 8
 MOST_USES = 100_000
 _LONGEST_TEXT = 40
+_LEAST, _MOST = "1e-9", "1e9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,20 @@ def _read_part(given: Any) -> Part:
     values = tuple(_read_text(given, parameter.name) for parameter in kind.parameters)
     part = Part(kind.name, values, read_count("times", given.get("times", 1)))
     _ = part.thing
+    for parameter, value in zip(kind.parameters, values, strict=True):
+        if parameter.name != "delta" and not _is_moderate(parameter.name, value):
+            raise InvalidParameter(parameter.name, value, f"be from {_LEAST} to {_MOST}")
     return part
+
+
+def _is_moderate(name: str, value: str) -> bool:
+    """Whether a number is of a size that can be drawn, or nothing; of a logarithm, whether it is not too small."""
+    if value.lower().startswith("ln"):
+        logarithm = read_epsilon(name, value)
+        argument = logarithm.argument if isinstance(logarithm, NaturalLog) else 1 + logarithm
+        return argument == 1 or argument - 1 >= Fraction(_LEAST)
+    number = read_number(name, value)
+    return number == 0 or Fraction(_LEAST) <= number <= Fraction(_MOST)
 
 
 def _read_text(given: dict[str, object], name: str) -> str:

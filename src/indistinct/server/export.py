@@ -1,5 +1,8 @@
 """The explorer as one HTML file that needs no server: the page, and a grid of numbers computed beforehand.
 
+Each composition is composed once, and all its numbers are read off that one profile. What takes longest are the tails
+of about ten uses; so of mechanisms on a sample, which are used hundreds of times, the file holds one use and many.
+
 The modules of the page become functions of one script, whose hash is the only one that the file's policy allows;
 it may connect to nothing. What the file shows is what the library answered when the file was written.
 """
@@ -32,12 +35,16 @@ class Grid:
     values: dict[str, dict[str, tuple[str, ...]]] = field(
         default_factory=lambda: {
             "geometric": {"epsilon": ("0.01", "0.03", "0.1", "0.3", "1")},
+            "laplace": {"scale": ("1", "3", "10", "30")},
             "gaussian": {"sigma": ("1", "3", "10", "30")},
+            "sampled": {"sigma": ("1", "3"), "rate": ("0.001", "0.01", "0.1")},
             "response": {"epsilon": ("0.1", "0.3", "1")},
             "guarantee": {"epsilon": ("0.01", "0.1", "1"), "delta": ("0", "1e-9")},
         }
     )
     counts: tuple[int, ...] = (1, 10, 100, 1000)
+    others: dict[str, tuple[int, ...]] = field(default_factory=lambda: {"sampled": (1, 100, 1000, 10_000)})
+    """The counts of kinds that have others."""
     deltas: tuple[str, ...] = ("1e-6", "1e-3")
     priors: tuple[str, ...] = ("1/10", "1/2")
 
@@ -45,6 +52,10 @@ class Grid:
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds on offer, with these values as their steps."""
         return tuple(self._narrowed(kind) for kind in KINDS if kind.name in self.values)
+
+    def counts_of(self, name: str) -> tuple[int, ...]:
+        """How often a kind is used."""
+        return self.others.get(name, self.counts)
 
     def _narrowed(self, kind: Kind) -> Kind:
         chosen = self.values[kind.name]
@@ -61,7 +72,7 @@ class Grid:
         for kind in self.kinds:
             for values in product(*(parameter.steps for parameter in kind.parameters)):
                 named = dict(zip((parameter.name for parameter in kind.parameters), values, strict=True))
-                for times in self.counts:
+                for times in self.counts_of(kind.name):
                     parts = [{"kind": kind.name, **named, "times": times}]
                     found = {
                         f"{delta}@{prior}": numbers({"parts": parts, "delta": delta, "prior": prior})
@@ -81,7 +92,7 @@ def exported(grid: Grid | None = None) -> str:
     chosen = grid or Grid()
     held = {
         "kinds": [asdict(kind) for kind in chosen.kinds],
-        "counts": chosen.counts,
+        "counts": {kind.name: chosen.counts_of(kind.name) for kind in chosen.kinds},
         "deltas": chosen.deltas,
         "priors": chosen.priors,
         "answers": dict(chosen.answers()),

@@ -120,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
                 found = answer(asked)
         except IndistinctError as error:
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid", str(error))
-        except (ArithmeticError, MemoryError, RecursionError):
+        except (ArithmeticError, MemoryError, RecursionError, TypeError, ValueError):
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, "too_hard", "These numbers are beyond what can be computed.")
         else:
             self._send_json(HTTPStatus.OK, found)

@@ -89,6 +89,33 @@ def document(limits: Limits) -> dict[str, Any]:
         "required": False,
         "schema": {"type": "integer", "minimum": 1, "maximum": 1000},
     }
+    before = {
+        "name": "before",
+        "in": "query",
+        "required": False,
+        "schema": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+        "description": "Where the page before ended.",
+    }
+    nothing_or_text = {"type": ["string", "null"]}
+    number = {"type": "integer", "description": "Of the row in the ledger."}
+    charge = {"number": number, "key": _TEXT, "analyst": nothing_or_text, "cost": {}, "time": _TEXT, "state": _TEXT}
+    move = {
+        "number": number,
+        "time": _TEXT,
+        "budget": _TEXT,
+        "part": nothing_or_text,
+        "currency": _TEXT,
+        "cap": _TEXT,
+        "spent": _TEXT,
+    }
+    history = _object(
+        {
+            "charges": _list(_object(charge)),
+            "moves": _list(_object(move)),
+            "refused": _list(_object({"time": _TEXT, "code": {"type": "string", "enum": sorted(CODES)}})),
+            "before": {"type": ["integer", "null"], "description": "Where the next page begins, if there is one."},
+        }
+    )
     key = {"name": "key", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
     list_of = {"type": "array", "items": {"type": "object"}}
     return {
@@ -120,7 +147,9 @@ def document(limits: Limits) -> dict[str, Any]:
                 )
             },
             "/v1/history": {
-                "get": _operation("history", "The latest charges.", _object({"charges": list_of}), parameters=[most])
+                "get": _operation(
+                    "history", "The latest charges, and what was refused.", history, parameters=[most, before]
+                )
             },
             "/v1/receipts/{key}": {
                 "get": _operation("receipt", "The receipt of an answer.", {"type": "object"}, parameters=[key])
@@ -167,6 +196,10 @@ def document(limits: Limits) -> dict[str, Any]:
 def _object(properties: dict[str, Any], *, required: list[str] | None = None, closed: bool = False) -> dict[str, Any]:
     told = {"type": "object", "properties": properties, "required": list(properties) if required is None else required}
     return {**told, "additionalProperties": False} if closed else told
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
 
 
 def _ref(name: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ def page_files() -> dict[str, PageFile]:
     """Every file of the page by its name.
 
     >>> sorted(page_files())[:4]
-    ['ask.html', 'ask.js', 'belief.js', 'controls.js']
+    ['ask.balance.js', 'ask.html', 'ask.js', 'belief.js']
     """
     found = {}
     for entry in files("indistinct.server").joinpath("page").iterdir():

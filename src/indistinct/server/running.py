@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -45,6 +46,8 @@ class Listening:
                 raise InvalidParameter(name, str(path), "be a file that exists")
         if (self.certificate is None) != (self.private_key is None):
             raise InvalidParameter("certificate and private key", "one of them", "be given together")
+        if self.certificate is not None and self.private_key is not None:
+            _check_pair(self.certificate, self.private_key)
         if not (self._is_loopback() or self.certificate or self.behind_proxy):
             raise InvalidParameter(
                 "host",
@@ -60,11 +63,24 @@ class Listening:
             return self.host == "localhost"
 
 
+def _check_pair(certificate: Path, private_key: Path) -> None:
+    """Before anything is opened; and nobody is asked for a passphrase, as there may be nobody."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key, password=lambda: b"")
+    except (ssl.SSLError, OSError, ValueError):
+        raise InvalidParameter(
+            "certificate and private key",
+            f"{certificate}, {private_key}",
+            "be PEM files that belong together and can be read without a passphrase",
+        ) from None
+
+
 def make_server(database: PrivateDatabase, tokens: TokenBook, limits: Limits, listening: Listening) -> uvicorn.Server:
     """A server that is not yet running; `run` runs it until it is told to stop, then lets what has begun end."""
     try:
         import uvicorn
 
+        from indistinct.server.connections import Connection
         from indistinct.server.service import Service, make_app
     except ImportError as error:
         raise MissingExtra("the service", "server") from error
@@ -75,13 +91,12 @@ def make_server(database: PrivateDatabase, tokens: TokenBook, limits: Limits, li
             port=listening.port,
             ssl_certfile=listening.certificate,
             ssl_keyfile=listening.private_key,
-            http="h11",
+            http=Connection,
             ws="none",
             access_log=False,
-            log_level="warning",
+            log_level="error",  # a warning is what strangers can cause at will
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=1000,
             h11_max_incomplete_event_size=16_384,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=int(limits.seconds) + 5,

@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from http import HTTPStatus
+from threading import Lock
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,7 +25,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from indistinct.errors import AnswerFailed, InvalidParameter
+from indistinct.errors import InvalidParameter
 from indistinct.numbers import read_number
 from indistinct.queries import PrivateDatabase
 from indistinct.server.asking import (
@@ -41,6 +42,7 @@ from indistinct.server.explorer import curve, numbers
 from indistinct.server.openapi import document
 from indistinct.server.pages import HEADERS, page_files
 from indistinct.server.refusals import Refusal, refusal_of
+from indistinct.server.refused import Refused
 from indistinct.server.tokens import ROLES, Token, TokenBook
 from indistinct.server.work import Limits, Rates, Workers
 
@@ -58,11 +60,19 @@ class Service:
     tokens: TokenBook
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(init=False)
+    telling: Workers = field(init=False)
+    """For what reads no data and waits for no disk: as many threads as that would only take turns."""
+    explorer: Workers = field(init=False)
+    """For what everybody may ask: strangers keep one thread busy, and nobody else waiting."""
+    verifying: Lock = field(init=False, default_factory=Lock)
     rates: Rates = field(init=False)
+    refused: Refused = field(init=False, default_factory=Refused)
     answered: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.workers = Workers(self.limits)
+        self.telling = Workers(replace(self.limits, workers=min(self.limits.workers, 2)))
+        self.explorer = Workers(replace(self.limits, workers=1, waiting=8))
         self.rates = Rates(self.limits.rate)
 
     def seen_by(self, person: str) -> PrivateDatabase:
@@ -120,11 +130,10 @@ def _balance(call: _Call) -> object:
 
 
 def _history(call: _Call) -> object:
-    most = call.request.query_params.get("most", "100")
-    if not (most.isascii() and most.isdigit() and 1 <= len(most) <= 4 and 1 <= int(most) <= 1000):
-        raise InvalidParameter("most", most, "be a whole number from 1 to 1000")
+    most, before = _whole(call.request, "most", 1000), _whole(call.request, "before", 2**63 - 1)
     person = None if call.sees_all else call.token.person
-    return {"charges": history_told(call.service.database.ledger, call.service.database.name, person, int(most))}
+    told = history_told(call.service.database, person, most or 100, before)
+    return {**told, "refused": call.service.refused.of(call.token.person)}
 
 
 def _receipt(call: _Call) -> object:
@@ -133,7 +142,12 @@ def _receipt(call: _Call) -> object:
 
 
 def _verify(call: _Call) -> object:
-    verdict = call.service.database.ledger.verify()
+    if not call.service.verifying.acquire(blocking=False):
+        raise Refusal("busy", "The ledger is being verified already.", headers={"Retry-After": "5"})
+    try:
+        verdict = call.service.database.ledger.verify()
+    finally:
+        call.service.verifying.release()
     return {"whole": True, "rows": verdict.rows, "charges": verdict.charges, "sentence": str(verdict)}
 
 
@@ -149,6 +163,8 @@ def make_app(service: Service) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await asyncio.to_thread(service.workers.close)
+        await asyncio.to_thread(service.telling.close)
+        await asyncio.to_thread(service.explorer.close)
 
     def route(path: str, method: str, give: Callable[[Request], Awaitable[Response]]) -> Route:
         async def endpoint(request: Request) -> Response:
@@ -192,7 +208,10 @@ async def _explored(service: Service, request: Request, answer: Callable[[object
     """What the explorer asks is about no data, and everybody may; all of them together at one person's rate."""
     service.rates.take("")
     body = await _body(service, request)
-    return _json(await service.workers.run(lambda: answer(body)))
+    try:
+        return _json(await service.explorer.run(lambda: answer(body)))
+    except (ArithmeticError, MemoryError, RecursionError, TypeError):
+        raise Refusal("invalid", "These numbers are beyond what can be computed.") from None
 
 
 async def _told(service: Service, request: Request, roles: tuple[str, ...], work: Work, *, timed: bool) -> Response:
@@ -201,13 +220,15 @@ async def _told(service: Service, request: Request, roles: tuple[str, ...], work
     service.rates.take(token.person)
     body = await _body(service, request) if request.method == "POST" and request.url.path != "/v1/verify" else None
     call = _Call(service, token, request, body)
+    if not timed:
+        workers = service.workers if work is _verify else service.telling
+        return _json(await workers.run(lambda: work(call)))
     try:
         told = await service.workers.run(lambda: work(call))
-    except (AnswerFailed, Refusal):
-        if timed:
-            await service.workers.at_tick(arrived)
+    except Exception as error:
+        service.refused.note(token.person, refusal_of(error).code)
         raise
-    if timed:
+    finally:
         await service.workers.at_tick(arrived)
     return _json(told)
 
@@ -226,7 +247,10 @@ async def _answered(service: Service, path: str, giving: Awaitable[Response]) ->
 
 def _allowed(service: Service, request: Request, roles: tuple[str, ...]) -> Token:
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    token = service.tokens.check(secret.strip()) if scheme.lower() == "bearer" else None
+    try:
+        token = service.tokens.check(secret.strip()) if scheme.lower() == "bearer" else None
+    except InvalidParameter:  # its sentence is for the owner
+        raise Refusal("internal", "The tokens cannot be read now, so nobody is let in.") from None
     if token is None:
         sentence = "Send a token that holds, as Authorization: Bearer TOKEN."
         raise Refusal("no_token", sentence, headers={"WWW-Authenticate": "Bearer"})
@@ -286,6 +310,15 @@ def _json(value: object, status: int = 200, headers: dict[str, str] | None = Non
     content = json.dumps(value, allow_nan=False).encode()
     sent = {**HEADERS, "Cache-Control": "no-store", **(headers or {})}
     return Response(content, status, media_type="application/json", headers=sent)
+
+
+def _whole(request: Request, name: str, most: int) -> int | None:
+    given = request.query_params.get(name)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 20 and 1 <= int(given) <= most):
+        raise InvalidParameter(name, given[:40], f"be a whole number from 1 to {most}")
+    return int(given)
 
 
 def _read_most(given: object) -> dict[str, Fraction] | None:

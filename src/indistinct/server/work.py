@@ -29,7 +29,8 @@ _MOST_PEOPLE = 10_000
 class Limits:
     """How much the server takes on; times in seconds, sizes in bytes."""
 
-    workers: int = 2
+    workers: int = 8
+    """A question mostly waits for the disk, and those that wait together are charged in one commit."""
     waiting: int = 64
     rate: float = 50.0
     """Requests of one person in a second, on average; twice as many at once."""

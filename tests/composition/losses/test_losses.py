@@ -114,6 +114,22 @@ def test_a_law_is_as_accurate_as_it_says(case: Case) -> None:
     assert [wrong for tilt in TILTS for wrong in wrongs(case, min(tilt, case.law.steepest))] == []
 
 
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.0075", "0.3", "0.7", "5"])
+@pytest.mark.parametrize("share", [1e-6, 0.1, 0.499, 0.501, 3.0, 30.0])
+def test_the_moments_of_laplace_noise_are_derivatives(epsilon: str, share: float) -> None:
+    """On either side of where another form takes over, at (tilt + 1) epsilon = 1/2."""
+    law, tilt = LaplaceLoss(F(epsilon)), max(share / float(F(epsilon)) - 1, 1e-3)
+    found = law.cumulants(min(tilt, law.steepest))
+    with mpmath.workdps(60):
+        transform = truth.laplace(F(law.epsilon))
+        mean, variance = (
+            mpmath.diff(lambda t: mpmath.log(transform(mpc(t)).real), mpmath.mpf(min(tilt, law.steepest)), order)
+            for order in (1, 2)
+        )
+        assert found.mean == pytest.approx(float(mean), rel=1e-9, abs=0)
+        assert found.variance == pytest.approx(float(variance), rel=1e-4, abs=0)
+
+
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_a_doubt_is_small_enough_to_be_of_use(case: Case) -> None:
     """A trillion repetitions leave K right to a part in 10^9 of itself, or of t times the losses."""

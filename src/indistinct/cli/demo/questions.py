@@ -70,6 +70,7 @@ version = 1
 [budget] # of all answers together, for ever
 epsilon = {BUDGET[0]}
 delta = {BUDGET[1]}
+rule = "zcdp" # in the currency rho, with prices for quantiles and private groups
 
 [tables.visits]
 source = "{source}"

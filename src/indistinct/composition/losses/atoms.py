@@ -13,6 +13,7 @@ import numpy as np
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, bound_by_spread
 from indistinct.composition.losses.sums import Tilted
+from indistinct.composition.nodes import distinct
 
 __all__ = ["AtomsLoss"]
 
@@ -70,8 +71,8 @@ class AtomsLoss:
         """Where the largest loss outweighs the next by e^60."""
         if math.isfinite(self.unbounded_from):
             return self.unbounded_from
-        distinct = np.unique(self.losses)
-        return min(60.0 / float(distinct[-1] - distinct[-2]), _STEEPEST) if distinct.size > 1 else 1e3
+        levels = distinct(self.losses)
+        return min(60.0 / float(levels[-1] - levels[-2]), _STEEPEST) if levels.size > 1 else 1e3
 
     @property
     def smoothness(self) -> float:

@@ -16,6 +16,7 @@ from indistinct.composition.losses.cells import Cells
 from indistinct.composition.losses.densities import LinePair
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.losses.law import Floats
+from indistinct.composition.nodes import distinct
 from indistinct.errors import InvalidParameter
 
 __all__ = ["cut"]
@@ -97,7 +98,7 @@ def _of_piece(
         middle = (left + right) / 2
         before = (pair.loss(_inside(pair, np.sinh(middle))) < wanted) == (at[1] > at[0])
         left, right = np.where(before, middle, left), np.where(before, right, middle)
-    edges = np.unique(np.concatenate([[a], np.clip(np.sinh((left + right) / 2), a, b), [b]]))
+    edges: Floats = distinct(np.concatenate([[a], np.clip(np.sinh((left + right) / 2), a, b), [b]]))
     losses = pair.loss(_inside(pair, edges))
     rises = np.diff(losses) * (1 if at[1] > at[0] else -1)
     if not np.all(rises >= -2 * error):

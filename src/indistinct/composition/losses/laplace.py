@@ -6,14 +6,14 @@ part; M(z) = [(z + 1) e^(z e) + z e^(-(z + 1) e)] / (2 z + 1).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, log1p
-from indistinct.composition.losses.sums import second_order
+from indistinct.composition.losses.sums import second_order, second_order_at
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball
 from indistinct.numbers.bracket import float_above
@@ -59,30 +59,25 @@ class LaplaceLoss:
     def cumulants(self, tilt: float) -> Cumulants:
         """Closed forms, written so that nothing cancels for small epsilon."""
         e, t = self.epsilon, tilt
-        value = float(self._log_transform(np.array([complex(t)]))[0].real)
-        # d and d' : derivatives of log M = t e + log((t + 1) + t E) - log(2 t + 1), E = e^(-(2t+1) e).
-        fall = float(np.exp(-(2 * t + 1) * e))
+        width = 2 * t + 1
+        if (t + 1) * e < _SMALL:
+            # M = 1 + w, w (2 t + 1) = (t + 1) S(t e) + t S(-(t + 1) e), S' = e^x - 1, and so on.
+            up, down = t * e, -(t + 1) * e
+            rising, falling = math.expm1(up), math.expm1(down)
+            s_up, s_down = second_order_at(up), second_order_at(down)
+            w = ((t + 1) * s_up + t * s_down) / width
+            slope = (s_up + s_down + (t + 1) * e * rising - t * e * falling - 2 * w) / width
+            bend = 2 * e * (rising - falling) + e * e * ((t + 1) * (1 + rising) + t * (1 + falling))
+            mean = slope / (1 + w)
+            return Cumulants(math.log1p(w), mean, max((bend - 4 * slope) / width / (1 + w) - mean**2, 0.0))
+        # log M = t e + log((t + 1) + t E) - log(2 t + 1), E = e^-((2 t + 1) e).
+        fall = math.exp(-width * e)
         inner = (t + 1) + t * fall
         first = 1 + fall - 2 * e * t * fall
         second = -4 * e * fall + 4 * e * e * t * fall
-        if (2 * t + 1) * e < _SMALL:
-            mean, variance = self._small_moments(t)
-        else:
-            mean = e + first / inner - 2 / (2 * t + 1)
-            variance = second / inner - (first / inner) ** 2 + 4 / (2 * t + 1) ** 2
-        return Cumulants(value, mean, max(variance, 0.0))
-
-    def _small_moments(self, tilt: float) -> tuple[float, float]:
-        """Mean and variance of the tilted loss by Gauss-Legendre quadrature of its three parts."""
-        e = self.epsilon
-        nodes, weights = _gauss_legendre()
-        loss = e * nodes
-        density = weights * e / 4 * np.exp((loss - e) / 2)  # P-density of the loss on (-e, e)
-        losses = np.concatenate([[e, -e], loss])
-        masses = np.concatenate([[0.5, 0.5 * np.exp(-e)], density]) * np.exp(tilt * losses)
-        total = np.sum(masses)
-        mean = float(np.sum(masses * losses) / total)
-        return mean, float(np.sum(masses * (losses - mean) ** 2) / total)
+        value = t * e + math.log1p(t * math.expm1(-width * e) / width)
+        variance = second / inner - (first / inner) ** 2 + 4 / width**2
+        return Cumulants(value, e + first / inner - 2 / width, max(variance, 0.0))
 
     def doubt(self, tilt: float) -> Doubt:
         """The log ratio is a difference of two log transforms, each as accurate as K; M has no zeros near y = 0."""
@@ -98,8 +93,7 @@ class LaplaceLoss:
         return (-(-away / 2).expm1()).max(ball(0))
 
     def log_ratio(self, tilt: float, y: Floats) -> Complexes:
-        at_zero = self._log_transform(np.array([complex(tilt)]))[0]
-        return np.asarray(self._log_transform(np.asarray(tilt + 1j * y, dtype=np.complex128)) - at_zero)
+        return np.asarray(self._log_transform(np.asarray(tilt + 1j * y)) - self.cumulants(tilt).value)
 
     def log_bound(self, tilt: float, centres: Floats, reach: float) -> Floats:
         """From |M| <= |A c + B| / 2 + |A c - B| / (2 |2 z + 1|), with A and B the two exponentials' moduli."""
@@ -114,21 +108,16 @@ class LaplaceLoss:
         whole = ((t + 1) + t * b) / (2 * t + 1)
         return np.asarray(np.log(np.minimum((together + apart) / whole * (1 + 1e-12), 1.0)))
 
-    def _log_transform(self, at: Complexes) -> Complexes:
-        e, z = self.epsilon, np.asarray(at, dtype=np.complex128)
+    def _log_transform(self, z: Complexes) -> Complexes:
+        e = self.epsilon
         small = np.abs(z + 1) * e < _SMALL
-        with np.errstate(all="ignore"):
-            large_form = z * e + log1p(z * _expm1(-(2 * z + 1) * e) / (2 * z + 1))
-            near = np.asarray(np.where(small, z, 0), dtype=np.complex128)
-            small_form = log1p(
-                ((near + 1) * second_order(near * e) + near * second_order(-(near + 1) * e)) / (2 * near + 1)
-            )
-        return np.asarray(np.where(small, small_form, large_form))
-
-
-@cache
-def _gauss_legendre() -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(24)
+        result = np.empty(z.shape, dtype=np.complex128)
+        near, far = z[small], z[~small]
+        result[small] = log1p(
+            ((near + 1) * second_order(near * e) + near * second_order(-(near + 1) * e)) / (2 * near + 1)
+        )
+        result[~small] = far * e + log1p(far * _expm1(-(2 * far + 1) * e) / (2 * far + 1))
+        return result
 
 
 def _expm1(w: Complexes) -> Complexes:

@@ -16,7 +16,7 @@ import numpy as np
 from indistinct.composition.lattice import Lattice
 from indistinct.composition.losses.lattices import LossLattice
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats
-from indistinct.composition.nodes import Integers
+from indistinct.composition.nodes import Integers, distinct
 from indistinct.composition.responses import Responses
 
 __all__ = ["ResponsesLoss"]
@@ -28,6 +28,7 @@ _BUNDLES = 128
 _MOST_SINGLES = 2048
 _USEFUL = 0.5
 _ENOUGH = 60.0
+_ACUTE = 1.0
 
 
 class ResponsesLoss:
@@ -50,7 +51,7 @@ class ResponsesLoss:
     @cached_property
     def lattice(self) -> LossLattice | None:
         """Twice the common spacing of the epsilons, if there is one and they are few: else smoothing costs less."""
-        if len(self.responses.groups) > _MOST_ON_LATTICE:
+        if len(self.responses.levels) > _MOST_ON_LATTICE:
             return None
         lattice = Lattice.common(self.responses)
         if lattice is None or not isinstance(lattice.spacing, Fraction):
@@ -67,7 +68,7 @@ class ResponsesLoss:
 
     @property
     def size(self) -> int:
-        return len(self.responses.groups)
+        return len(self.responses.levels)
 
     def cumulants(self, tilt: float) -> Cumulants:
         x = (tilt + 0.5) * self._e
@@ -90,7 +91,11 @@ class ResponsesLoss:
         for first in range(0, y.size, rows):
             angles = np.outer(y[first : first + rows], self._e)
             sines = np.sin(angles)
-            phases = np.sum(np.arctan2(tangents * sines, np.cos(angles)) * self._n, axis=1)
+            if np.max(angles) < _ACUTE:  # then the phase has an arctangent that takes a quarter of the time
+                turned = np.arctan(tangents * sines / np.sqrt((1 - sines) * (1 + sines)))
+            else:
+                turned = np.arctan2(tangents * sines, np.cos(angles))
+            phases = np.sum(turned * self._n, axis=1)
             moduli = np.sum(np.log1p(-falls * sines * sines) * self._n, axis=1) / 2
             result[first : first + rows] = moduli + 1j * phases
         return result
@@ -132,7 +137,7 @@ class ResponsesLoss:
         if e.size <= _BUNDLES:
             return _Bundles(np.arange(e.size), e, np.zeros(e.size))
         edges = np.linspace(e[0], e[-1], _BUNDLES + 1)[1:-1]
-        starts = np.unique(np.concatenate([[0], np.searchsorted(e, edges)]))
+        starts = distinct(np.concatenate([[0], np.searchsorted(e, edges)]))
         starts = starts[starts < e.size]
         lasts = np.append(starts[1:], e.size) - 1
         return _Bundles(starts, (e[starts] + e[lasts]) / 2, (e[lasts] - e[starts]) / 2 * (1 + 1e-9))

@@ -27,7 +27,7 @@ import numpy as np
 
 from indistinct.composition.losses.law import UNIT, Complexes, Cumulants, Doubt, Floats, bound_by_spread
 from indistinct.composition.losses.sums import Tilted
-from indistinct.composition.nodes import TooManyNodes
+from indistinct.composition.nodes import TooManyNodes, distinct
 from indistinct.numbers import Epsilon
 from indistinct.numbers.balls import arb, ball
 from indistinct.numbers.logarithm import exponential
@@ -115,7 +115,7 @@ class SubsampledLoss:
         octaves = np.ceil(np.log2(np.maximum(y / (4 * self._sigma), 1.0))).astype(np.int64)
         result = np.empty(y.size, dtype=np.complex128)
         work = 0
-        for octave in np.unique(octaves)[::-1].tolist():
+        for octave in distinct(octaves)[::-1].tolist():
             chosen = octaves == octave
             law = self._points(tilt, octave).law
             work += law.losses.size * int(np.count_nonzero(chosen))
@@ -133,7 +133,7 @@ class SubsampledLoss:
         # Near y = 0 the best path is at theta = y pull / sigma^2; some tenths off that cost little.
         best = np.clip(nearest * pull / sigma**2, 1e-300, min(_WIDEST, 12 / sigma))
         rungs = np.floor(2 * np.log2(best)) / 2
-        for rung in np.unique(rungs).tolist():
+        for rung in distinct(rungs).tolist():
             near = rungs == rung
             bound[near] = np.minimum(bound[near], self._on_path(tilt, 1.2 * 2.0**rung, nearest[near]))
         far = nearest * pull > 0.3 * sigma

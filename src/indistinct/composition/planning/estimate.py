@@ -53,7 +53,7 @@ def estimated_log_delta(parts: Sequence[tuple[Thing, int]], epsilon: Epsilon, *,
         upper = PrivacyProfile(parts).delta(epsilon).upper
         return math.log(upper) if upper > 0 else -math.inf
     shared: list[tuple[LossLaw, int]] = []
-    if contributions.responses.groups:
+    if contributions.responses.levels:
         shared.append((ResponsesLoss(contributions.responses), 1))
     if contributions.gaussian:
         shared.append((GaussianLoss(math.sqrt(contributions.gaussian)), 1))
@@ -68,7 +68,7 @@ def estimated_log_delta(parts: Sequence[tuple[Thing, int]], epsilon: Epsilon, *,
 
 def _is_quick(contributions: Contributions) -> bool:
     return bool(contributions.curves) or (
-        not contributions.losses and (not contributions.responses.groups or contributions.are_equal_responses)
+        not contributions.losses and (not contributions.responses.levels or contributions.are_equal_responses)
     )
 
 

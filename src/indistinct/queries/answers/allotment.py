@@ -1,51 +1,48 @@
 r"""How a question's cost is shared out: which noise each number gets, and why the whole costs no more.
 
-A question's parts (its measures, its quantiles, the selection of its groups) get equal shares. A measure changes by at
-most s in each of the at most G groups that a unit is in. In the currency rho of zero-concentrated privacy,
+A question's parts (its measures, its quantiles, the selection of its groups) get equal shares. A measure j changes by
+at most s_j in each of the at most G groups that a unit is in. Whichever of these gives the least noise is taken:
 
-- discrete Gaussian noise on every group costs G s^2 / (2 sigma^2), in any dimension (Canonne, Kamath and Steinke 2020);
-- geometric noise of scale s / e on every group is e-private in each of G groups: G e tanh(e / 2);
+- Gaussian noise on every group, whose l2 sensitivity is sqrt(G) s_j, in any dimension;
+- geometric noise of scale s_j / e on every group, e-private in each of G groups;
+- noise in the shape of a box, one vector for all measures of a group: e-private in each of G groups, however many
+  measures there are (Hardt and Talwar 2010). Of k measures each has the variance (k + 1) (k + 2) / 3 times (s_j / e)^2,
+  about, where shares e / k of geometric noise give 2 k^2.
 
-and whichever has the smaller variance is taken. In pure epsilon, geometric noise of scale G s / epsilon is.
+What each of them costs in a budget's currency is told by `prices`.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from indistinct.composition import PureDP
-from indistinct.composition.conversions import as_zero_concentrated
+from indistinct.composition.conversions import largest_mu
 from indistinct.errors import InvalidParameter
-from indistinct.mechanisms import DiscreteGaussian, Geometric
-from indistinct.queries.answers.selection import KeySelection
-from indistinct.queries.plans.measures import change
-from indistinct.queries.plans.plan import Output, Plan
-from indistinct.queries.plans.results import Count, Total
-from indistinct.queries.questions.reading import TargetError
+from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
+from indistinct.queries.answers.noises import Noise, Side
+from indistinct.queries.answers.prices import Price, pure_cost, pure_level, range_level, rooted_up
+from indistinct.queries.answers.quantiles import rank_error
+from indistinct.queries.answers.selection import CountedSelection, KeySelection, Selection
+from indistinct.queries.answers.tree import MOST_LEAVES, Tree, levels_of
+from indistinct.queries.plans.measures import CELL_WEIGHT, CountUnits, change
+from indistinct.queries.plans.plan import Plan, QuantileSet
 
-__all__ = ["Allotment", "Noise", "Price", "allot", "allot_for_error", "margin"]
+__all__ = ["LEAST_ROUNDED", "LEAST_SIGMA", "MOST_EPSILON", "Allotment", "allot", "private_groups"]
 
-Noise = DiscreteGaussian | Geometric
-
-_LEAST_SIGMA = Fraction(1, 8)
-_MOST_EPSILON = Fraction(40)
+LEAST_SIGMA = Fraction(1, 8)
+LEAST_ROUNDED = Fraction(1)
+"""Of Gaussian noise that is rounded."""
+MOST_EPSILON = Fraction(40)
 _LARGEST_SIGMA = 2**58
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What an answer may cost: an amount of rho or of epsilon, and of delta for private keys.
-
-    `pure`: the answer is to be private without any delta (but that of its keys), whatever the budget counts in.
-    """
-
-    currency: str
-    amount: Fraction
-    delta: Fraction = Fraction(0)
-    pure: bool = False
+_LEAST_BOX, _MOST_BOX = Fraction(1, 1024), Fraction(20)
+_LARGEST_BOX = 2**45
+_MOST_SIDES = 64
+_SURE = Fraction(95, 100)
+_LEAST_CHANCE = Fraction(1, 10**12)
+"""Of private groups, for which the tails of a box are known well enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,14 @@ class Allotment:
     amount: Fraction
     delta: Fraction
     noises: tuple[Noise, ...]
-    selection: KeySelection | None
+    selection: Selection | None
     quantile_epsilon: tuple[Fraction, ...]
     """Of each choice of a quantile, for each set of quantiles."""
     pure: bool
+    trees: tuple[Tree | None, ...] = ()
+    """For each set of quantiles, the tree that they come from, if it has less error than choosing each by itself."""
+    peel: Fraction | None = None
+    """Of each choice of one of the most frequent values, where these are chosen; no measure has noise then."""
 
     @property
     def cost(self) -> dict[str, Fraction]:
@@ -71,130 +72,151 @@ def allot(plan: Plan, price: Price) -> Allotment:
     """Shares a price out among the parts of a plan."""
     if not price.amount > 0:
         raise InvalidParameter(price.currency, price.amount, "be positive")
-    selected = not plan.public
-    parts = len(plan.measures) + sum(len(each.shares) for each in plan.quantiles) + selected
-    share = price.amount / parts
-    groups = plan.groups
-    pure = price.pure or price.currency == "epsilon"
-    noises = tuple(_noise(change(each, plan.contribution), groups, share, price) for each in plan.measures)
-    selection = _selection(share, groups, price, pure=pure) if selected else None
-    quantile = share / groups if pure else _rooted(8 * share / groups)
+    without = _allotted(plan, replace(price, pure=True) if price.currency == "epsilon" else price)
+    if price.currency != "epsilon" or price.pure or not price.delta or not plan.measures:
+        return without
+    sizes = [change(each, plan.contribution) for each in plan.measures]
+    return min(without, _with_delta(plan, price, without), key=lambda each: _spread(each.noises, sizes))
+
+
+def _allotted(plan: Plan, price: Price) -> Allotment:
+    groups, shares = plan.groups, _shares(plan)
+    share = price.amount / shares
+    sizes = [change(each, plan.contribution) for each in plan.measures]
+    if price.is_epsilon:
+        noises = _pure_noises(sizes, share / groups, boxed=plan.public or price.delta / groups > _LEAST_CHANCE)
+        costs = [share * len(sizes)] if sizes and isinstance(noises[0], Side) else [share] * len(sizes)
+    else:
+        noises, costs = tuple(_noise(size, groups, share, price) for size in sizes), [share] * len(sizes)
+    selection = None if plan.public else private_groups(plan, share, price, noises)
+    quantile = range_level(price, share / groups)
+    trees = tuple(_tree(each, quantile, share * len(each.shares), plan, price) for each in plan.quantiles)
     amount = price.amount
-    if price.pure and price.currency == "rho":
-        # Each part is a product over G groups of guarantees of share / G.
-        each_part = groups * _rho(share / groups)
-        amount = min(parts * each_part, _rho(price.amount))
+    if price.pure and price.currency != "epsilon":
+        # The whole is pure, and each part is a product over G groups of guarantees of its share / G.
+        costs += [share] * (isinstance(selection, KeySelection))
+        for each, tree in zip(plan.quantiles, trees, strict=True):
+            number = len(each.shares) if tree is None else len(levels_of(each.cells.number))
+            costs += [share * len(each.shares) / number] * number
+        parts = sum((groups * pure_cost(price, each / groups) for each in costs), Fraction(0))
+        amount = min(parts, pure_cost(price, price.amount))
     return Allotment(
         price.currency,
         amount,
-        price.delta if selected else Fraction(0),
+        price.delta if selection is not None else Fraction(0),
         noises,
         selection,
         tuple(quantile for _ in plan.quantiles),
-        pure,
+        price.is_epsilon,
+        trees,
     )
 
 
-def allot_for_error(plan: Plan, target: TargetError, price: Price) -> Allotment:
-    """The least that gives every count and sum the wanted error; `price` pays for the selection of private keys."""
-    steps: dict[int, Fraction] = {}
-    for output in plan.outputs:
-        match output:
-            case Output(outcome=Count(measure=place)):
-                steps[place] = min(target.error, steps.get(place, target.error))
-            case Output(outcome=Total(measure=place, step=step)):
-                steps[place] = min(target.error / step, steps.get(place, target.error / step))
-    if len(steps) < len(plan.measures) or plan.quantiles:
-        raise InvalidParameter(
-            "WITH ERROR",
-            f"{float(target.error):g}",
-            "be asked of counts and sums",
-            instead="The error of averages and quantiles depends on the data: name a cost.",
-        )
-    noises, amount = [], Fraction(0)
-    for index, measure in enumerate(plan.measures):
-        noise, cost = _cheapest(change(measure, plan.contribution), plan.groups, steps[index], target.level, price)
-        noises.append(noise)
-        amount += cost
-    selection = None
-    if not plan.public:
-        share = price.amount / (len(plan.measures) + 1)
-        pure = price.pure or price.currency == "epsilon"
-        selection = _selection(share, plan.groups, price, pure=pure)
-        amount += plan.groups * _rho(share / plan.groups) if price.pure and price.currency == "rho" else share
-    delta = price.delta if selection is not None else Fraction(0)
-    return Allotment(price.currency, amount, delta, tuple(noises), selection, (), price.currency == "epsilon")
+def _with_delta(plan: Plan, price: Price, without: Allotment) -> Allotment:
+    """The same, with Gaussian noise on all measures together, calibrated exactly to their epsilon and a delta.
+
+    Its promise beside the pure ones of the others: epsilons and deltas add up.
+    """
+    delta = price.delta if plan.public else price.delta / 2
+    mu = _largest_mu(price.amount * len(plan.measures) / _shares(plan), delta)
+    if not mu:
+        return without
+    square = plan.groups * len(plan.measures) / mu**2
+    noises = []
+    for measure in plan.measures:
+        sigma = max(rooted_up(square * change(measure, plan.contribution) ** 2), LEAST_ROUNDED)
+        if sigma > _LARGEST_SIGMA:
+            return without
+        noises.append(Gaussian(1, sigma, granularity=1))
+    selection, left = without.selection, (price.delta - delta) / plan.groups
+    match selection:
+        case KeySelection(epsilon=epsilon):
+            selection = KeySelection(epsilon, left)
+        case CountedSelection(measure=int() as place):
+            selection = CountedSelection(noises[place], left, place)
+    return replace(without, noises=tuple(noises), delta=price.delta, selection=selection)
+
+
+@lru_cache(256)
+def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return largest_mu(epsilon, delta)
+
+
+def _shares(plan: Plan) -> int:
+    apart = not plan.public and CountUnits() not in plan.measures
+    return len(plan.measures) + sum(len(each.shares) for each in plan.quantiles) + apart
+
+
+def _spread(noises: Sequence[Noise], sizes: Sequence[int]) -> float:
+    """The sum of the variances, each in the units of what a unit can change."""
+    return sum(noise.variance / size**2 for noise, size in zip(noises, sizes, strict=True))
+
+
+def _pure_noises(sizes: Sequence[int], share: Fraction, *, boxed: bool) -> tuple[Noise, ...]:
+    """Of measures that have `share` of epsilon each, in every group."""
+    apart = tuple(_geometric(size, share) for size in sizes)
+    epsilon = share * len(sizes)
+    if not boxed or not 1 < len(sizes) <= _MOST_SIDES or not _LEAST_BOX <= epsilon <= _MOST_BOX:
+        return apart
+    if max(sizes) > _LARGEST_BOX * min(epsilon, Fraction(1)):
+        return apart
+    box = tuple(Side(tuple(sizes), epsilon, place) for place in range(len(sizes)))
+    return min(apart, box, key=lambda noises: _spread(noises, sizes))
+
+
+def _tree(quantiles: QuantileSet, epsilon: Fraction, share: Fraction, plan: Plan, price: Price) -> Tree | None:
+    """The tree for all of a share, if its estimates are nearer in rank than choices at epsilon each."""
+    cells, rows = quantiles.cells.number, plan.contribution.rows
+    if cells > MOST_LEAVES or (len(quantiles.shares) == 1 and not quantiles.ranged):
+        return None
+    levels, size = len(levels_of(cells)), CELL_WEIGHT * rows
+    if price.is_epsilon:
+        noise: Noise = _geometric(size, share / (levels * plan.groups))
+    else:
+        noise = _noise(size, plan.groups, share / levels, price)
+    tree = Tree(cells, noise)
+    if quantiles.ranged:
+        return tree
+    shares, pure = quantiles.shares, price.is_epsilon
+    together = sum(tree.rank_error(each, _SURE, CELL_WEIGHT) for each in shares)
+    apart = sum(rank_error(each, epsilon, rows, cells, _SURE, pure=pure) for each in shares)
+    return tree if together < apart else None
 
 
 def _noise(size: int, groups: int, share: Fraction, price: Price) -> Noise:
-    if price.currency == "epsilon" or price.pure:
-        return _geometric(size, share / groups)
-    gaussian, geometric = _gaussian(size, groups, share), _geometric(size, _level(share / groups))
+    if price.currency == "mu^2":
+        return Gaussian(1, _sigma(groups * Fraction(size) ** 2 / share, LEAST_ROUNDED), granularity=1)
+    gaussian = DiscreteGaussian(
+        1, _sigma(price.order * groups * Fraction(size) ** 2 / (2 * share), LEAST_SIGMA), vector=True
+    )
+    geometric = _geometric(size, pure_level(price, share / groups))
     return gaussian if gaussian.variance <= geometric.variance else geometric
 
 
-def _gaussian(size: int, groups: int, rho: Fraction) -> DiscreteGaussian:
-    """sigma^2 >= G s^2 / (2 rho), rounded up."""
-    sigma = _rooted_up(groups * Fraction(size) ** 2 / (2 * rho))
-    _check_scale(sigma, rho)
-    return DiscreteGaussian(1, max(sigma, _LEAST_SIGMA), vector=True)
+def _sigma(square: Fraction, least: Fraction) -> Fraction:
+    """At least the root of a square."""
+    sigma = rooted_up(square)
+    if sigma > _LARGEST_SIGMA:
+        raise InvalidParameter(
+            "the cost of a question", float(1 / square), "be larger", instead="Or narrow the bounds of the values."
+        )
+    return max(sigma, least)
 
 
 def _geometric(size: int, epsilon: Fraction) -> Geometric:
-    _check_scale(size / epsilon, epsilon)
-    return Geometric(1, epsilon=min(epsilon / size, _MOST_EPSILON))
-
-
-def _check_scale(scale: Fraction, cost: Fraction) -> None:
-    """Refuses noise that could not be drawn, before anything is charged."""
-    if scale > _LARGEST_SIGMA:
+    if size / epsilon > _LARGEST_SIGMA:
         raise InvalidParameter(
-            "the cost of a question", float(cost), "be larger", instead="Or narrow the bounds of the values."
+            "the cost of a question", float(epsilon), "be larger", instead="Or narrow the bounds of the values."
         )
+    return Geometric(1, epsilon=min(epsilon / size, MOST_EPSILON))
 
 
-def _cheapest(size: int, groups: int, error: Fraction, level: Fraction, price: Price) -> tuple[Noise, Fraction]:
-    """The noise of least cost that stays within an error with a probability."""
-    pure = price.currency == "epsilon" or price.pure
+def private_groups(plan: Plan, share: Fraction, price: Price, noises: Sequence[Noise]) -> Selection:
+    """How private groups are selected, with all of the delta.
 
-    def geometric(scale: Fraction) -> tuple[Noise, Fraction]:
-        epsilon = min(1 / scale, _MOST_EPSILON)
-        cost = groups * size * epsilon
-        return Geometric(1, epsilon=epsilon), cost if price.currency == "epsilon" else groups * _rho(size * epsilon)
-
-    def gaussian(scale: Fraction) -> tuple[Noise, Fraction]:
-        sigma = max(scale, _LEAST_SIGMA)
-        return DiscreteGaussian(1, sigma, vector=True), groups * Fraction(size) ** 2 / (2 * sigma**2)
-
-    found = []
-    for kind in [geometric] if pure else [geometric, gaussian]:
-        low, high = 0.0, 2 * float(error)
-        best = None
-        for _ in range(24):
-            middle = (low + high) / 2
-            noise, cost = kind(Fraction(middle) if middle > 0.01 else Fraction(1, 100))
-            if margin(noise, level) <= error:
-                low, best = middle, (noise, cost)
-            else:
-                high = middle
-            if high - low < 1e-4 * high:
-                break
-        if best is None:
-            raise InvalidParameter(
-                "the wanted error", float(error), "be larger", instead="Noise of whole numbers cannot be that small."
-            )
-        found.append(best)
-    return min(found, key=lambda each: each[1])
-
-
-@lru_cache(1024)
-def margin(noise: Noise, level: Fraction) -> int:
-    """How far the noise is at most from 0, with such a probability."""
-    ends = noise.interval(0, level)
-    return int(ends[1])
-
-
-def _selection(share: Fraction, groups: int, price: Price, *, pure: bool) -> KeySelection:
+    By the noisy number of units if it is asked for, at no cost of its own; else, for a share of the amount, by such a
+    number that is not shown, or by coins: whichever shows groups of fewer units.
+    """
     if not price.delta > 0:
         raise InvalidParameter(
             "delta",
@@ -202,37 +224,12 @@ def _selection(share: Fraction, groups: int, price: Price, *, pure: bool) -> Key
             "be positive where the groups are not declared",
             instead="Declare the keys, in the policy or with keys=..., or spend some delta.",
         )
-    epsilon = share / groups if pure else _level(share / groups)
-    return KeySelection(min(epsilon, Fraction(50)), price.delta / groups)
-
-
-def _rho(epsilon: Fraction) -> Fraction:
-    return Fraction(as_zero_concentrated(PureDP(epsilon)).rho)
-
-
-@lru_cache(1024)
-def _level(rho: Fraction) -> Fraction:
-    """An epsilon whose epsilon tanh(epsilon / 2) is at most rho, and nearly that."""
-    low, high = 0.0, max(2 * math.sqrt(float(rho)), 2 * float(rho))
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if middle * math.tanh(middle / 2) <= float(rho) else (low, middle)
-    epsilon = Fraction(low) * (1 - Fraction(1, 2**40))
-    while _rho(epsilon) > rho:
-        epsilon *= 1 - Fraction(1, 2**30)
-    return epsilon
-
-
-def _rooted(square: Fraction) -> Fraction:
-    """A root, rounded down."""
-    root = Fraction(math.sqrt(float(square))) * (1 - Fraction(1, 2**50))
-    while root * root > square:
-        root *= 1 - Fraction(1, 2**40)
-    return root
-
-
-def _rooted_up(square: Fraction) -> Fraction:
-    root = Fraction(math.sqrt(float(square))) * (1 + Fraction(1, 2**50))
-    while root * root < square:
-        root *= 1 + Fraction(1, 2**40)
-    return root
+    delta = price.delta / plan.groups
+    if CountUnits() in plan.measures:
+        place = plan.measures.index(CountUnits())
+        return CountedSelection(noises[place], delta, place)
+    coins = KeySelection(min(pure_level(price, share / plan.groups), Fraction(50)), delta)
+    if price.is_epsilon:
+        return coins
+    counted = CountedSelection(_noise(1, plan.groups, share, price), delta)
+    return counted if counted.half < coins.half else coins

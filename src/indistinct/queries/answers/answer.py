@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter, MissingExtra
 from indistinct.numbers.reading import read_probability
-from indistinct.queries.answers.allotment import Allotment, Noise, margin
+from indistinct.queries.answers.allotment import Allotment
 from indistinct.queries.answers.evaluation import Interval, Released, Value, interval_of, shown, value_of
+from indistinct.queries.answers.noises import largest
+from indistinct.queries.answers.quantiles import cell_ends
 from indistinct.queries.plans.plan import Ordering, Plan
-from indistinct.queries.plans.results import measures_of
+from indistinct.queries.plans.results import Terms, noises_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,34 +62,28 @@ class Answer:
     receipt: Receipt
     _plan: Plan = field(repr=False)
     _groups: tuple[Released, ...] = field(repr=False)
-    _noises: tuple[Noise, ...] = field(repr=False)
+    _allotment: Allotment = field(repr=False)
 
     def intervals(self, level: object = "0.95") -> dict[str, list[tuple[Any, Any]]]:
         """For each column, ends between which it would be without the noise, each with such a probability at least.
 
         They tell of the noise alone: not of what bounding the values and the contributions has changed, nor of how
-        the people in the data were sampled. Keys of groups and quantiles have none: (None, None).
+        the people in the data were sampled. Keys of groups have none: (None, None). A quantile that was chosen by
+        itself is only known to be within its bounds; ask with `intervals=True` for more.
         """
         sure = read_probability("level", level)
         if not 0 < sure < 1:
             raise InvalidParameter("level", level, "lie between 0 and 1, such as 0.95")
+        around = partial(_Around, self._plan, self._allotment)
         found: dict[str, list[tuple[Any, Any]]] = {}
         for output in self._plan.outputs:
-            number = len(measures_of(output.outcome))
+            number = len(noises_of(output.outcome))
             each_level = 1 - (1 - sure) / max(number, 1)
             found[output.name] = [
-                _ends(interval_of(output.outcome, group, self._around(group, each_level)) if number else None)
+                _ends(interval_of(output.outcome, group, around(group, each_level)) if number else None)
                 for group in self._groups
             ]
         return found
-
-    def _around(self, group: Released, level: Fraction) -> Callable[[int], Interval]:
-        def ends(measure: int) -> Interval:
-            reach = margin(self._noises[measure], level)
-            centre = Fraction(group.numbers[measure])
-            return centre - reach, centre + reach
-
-        return ends
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -134,15 +131,41 @@ class Answer:
         return pl.DataFrame(list(self.rows), schema=list(self.columns), orient="row")
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Intervals around the numbers of a group, each with such a probability."""
+
+    plan: Plan
+    allotment: Allotment
+    group: Released
+    level: Fraction
+
+    def __call__(self, measure: int) -> Interval:
+        return self.together(((Fraction(1), measure),))
+
+    def together(self, terms: Terms) -> Interval:
+        centre = sum((factor * self.group.numbers[measure] for factor, measure in terms), Fraction(0))
+        reach = largest([(factor, self.allotment.noises[measure]) for factor, measure in terms], self.level)
+        return centre - reach, centre + reach
+
+    def quantile(self, cells: int, share: Fraction) -> Interval:
+        grid = self.plan.quantiles[cells].cells
+        tree = self.allotment.trees[cells]
+        first, last = 0, grid.number - 1
+        if tree is not None:
+            first, last = tree.interval(self.group.prefixes[cells], share, self.level)
+        return cell_ends(grid, first)[0], cell_ends(grid, last)[1]
+
+
 def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], receipt: Receipt) -> Answer:
     """Everything after the noise: HAVING, ORDER BY, LIMIT, and the columns."""
     kept = [group for group in released if plan.having is None or value_of(plan.having, group, plan) is True]
-    for ordering in reversed(plan.order):
+    for ordering in reversed(plan.order if allotment.peel is None else ()):
         kept = _sorted(kept, ordering, plan)
     end = None if plan.limit is None else plan.offset + plan.limit
     kept = kept[plan.offset : end]
     rows = tuple(tuple(shown(value_of(output.outcome, group, plan)) for output in plan.outputs) for group in kept)
-    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment.noises)
+    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment)
 
 
 def _sorted(groups: list[Released], ordering: Ordering, plan: Plan) -> list[Released]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from indistinct.queries.answers.quantiles import cell_value
 from indistinct.queries.plans.plan import Plan
@@ -20,6 +20,7 @@ from indistinct.queries.plans.results import (
     Outcome,
     Quantile,
     Spread,
+    Terms,
     Total,
 )
 from indistinct.queries.policy.terms import Key
@@ -28,7 +29,22 @@ __all__ = ["Interval", "Released", "Value", "interval_of", "shown", "value_of"]
 
 Value: TypeAlias = Fraction | float | str | bool | Key | list["Value"]
 Interval: TypeAlias = tuple[Fraction, Fraction]
-Ends: TypeAlias = Callable[[int], Interval]
+
+
+class Ends(Protocol):
+    """Where the exact numbers of a group are, each statement with the same probability."""
+
+    def __call__(self, measure: int) -> Interval:
+        """Of one measure."""
+        ...
+
+    def together(self, terms: Terms) -> Interval:
+        """Of a combination of measures."""
+        ...
+
+    def quantile(self, cells: int, share: Fraction) -> Interval:
+        """Of a quantile's value."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +55,8 @@ class Released:
     numbers: tuple[int, ...]
     cells: tuple[tuple[int, ...], ...]
     """For each set of quantiles, the chosen cells."""
+    prefixes: tuple[tuple[int, ...], ...] = ()
+    """For each set that comes from a tree, the estimated weights below each cell; for others nothing."""
 
 
 def value_of(outcome: Outcome, group: Released, plan: Plan) -> Value:
@@ -50,9 +68,9 @@ def value_of(outcome: Outcome, group: Released, plan: Plan) -> Value:
             return value
         case Count(measure=measure):
             return group.numbers[measure]
-        case Total(measure=measure, step=step):
-            total = group.numbers[measure] * step
-            return int(total) if step.denominator == 1 else total
+        case Total(terms=terms):
+            total = sum((factor * group.numbers[measure] for factor, measure in terms), Fraction(0))
+            return int(total) if all(factor.denominator == 1 for factor, _ in terms) else total
         case Average():
             count = max(group.numbers[outcome.count], 1)
             mean = outcome.centre + outcome.step * Fraction(group.numbers[outcome.total], count)
@@ -82,9 +100,8 @@ def interval_of(outcome: Outcome, group: Released, ends: Ends) -> Interval | Non
             return value, value
         case Count(measure=measure):
             return ends(measure)
-        case Total(measure=measure, step=step):
-            low, high = ends(measure)
-            return low * step, high * step
+        case Total(terms=terms):
+            return ends.together(terms)
         case Average():
             quotient = _quotient(ends(outcome.total), ends(outcome.count), Fraction(1))
             low, high = (outcome.centre + outcome.step * each for each in quotient)
@@ -92,6 +109,8 @@ def interval_of(outcome: Outcome, group: Released, ends: Ends) -> Interval | Non
             return min(max(low, least), most), max(min(high, most), least)
         case Spread():
             return _spread_interval(outcome, ends)
+        case Quantile(cells=cells, share=share):
+            return ends.quantile(cells, share)
         case Combine(how=how, arguments=arguments):
             told = [interval_of(each, group, ends) for each in arguments]
             if how is Combining.ROUND and told[0] is not None and isinstance(arguments[1], Figure):

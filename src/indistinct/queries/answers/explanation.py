@@ -7,10 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from indistinct.mechanisms import DiscreteGaussian
-from indistinct.queries.answers.allotment import Allotment, margin
+from indistinct.mechanisms import DiscreteGaussian, Gaussian, Geometric
+from indistinct.queries.answers.allotment import Allotment
+from indistinct.queries.answers.noises import Noise, Side, largest, margin
 from indistinct.queries.answers.quantiles import rank_error
-from indistinct.queries.plans.measures import CountRows, CountUnits, CountValues, Measure, Sum, change
+from indistinct.queries.answers.selection import KeySelection, Selection
+from indistinct.queries.answers.tree import levels_of
+from indistinct.queries.plans.measures import (
+    CELL_WEIGHT,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Measure,
+    Sum,
+    UnitTotal,
+    change,
+)
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.results import Count, Total
 from indistinct.queries.policy.terms import Row
@@ -53,8 +65,9 @@ def explain(plan: Plan, allotment: Allotment, statement: str) -> Explanation:
         match output.outcome:
             case Count(measure=measure):
                 errors[output.name] = float(margin(allotment.noises[measure], _LEVEL))
-            case Total(measure=measure, step=step):
-                errors[output.name] = float(margin(allotment.noises[measure], _LEVEL) * step)
+            case Total(terms=terms):
+                parts = [(factor, allotment.noises[measure]) for factor, measure in terms]
+                errors[output.name] = float(largest(parts, _LEVEL))
     return Explanation(
         statement, mechanisms_told(plan, allotment), bounds_told(plan), allotment.cost, errors, _suppression(allotment)
     )
@@ -63,20 +76,30 @@ def explain(plan: Plan, allotment: Allotment, statement: str) -> Explanation:
 def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
     """One line for each mechanism."""
     lines = []
-    for measure, noise in zip(plan.measures, allotment.noises, strict=True):
+    if allotment.peel is not None:
+        lines.append(f"{plan.top:,} values: exponential mechanism, epsilon {float(allotment.peel):.6g} each")
+    for measure, noise in zip(plan.measures if allotment.peel is None else (), allotment.noises, strict=True):
         size, step = (
             change(measure, plan.contribution),
-            measure.of.step**measure.power if isinstance(measure, Sum) else Fraction(1),
+            _step(measure),
         )
-        scale = noise.sigma if isinstance(noise, DiscreteGaussian) else 1 / noise.epsilon
-        law = "discrete Gaussian noise, sigma" if isinstance(noise, DiscreteGaussian) else "geometric noise, scale"
+        law, scale = _law(noise)
         steps = "" if step == 1 else f", in steps of {float(step):.6g}"
         lines.append(
             f"{_what(measure)}: {law} {float(scale * step):.6g}; "
             f"a unit changes a group by at most {float(size * step):.6g}{steps}"
         )
-    for quantiles, epsilon in zip(plan.quantiles, allotment.quantile_epsilon, strict=True):
+    for quantiles, epsilon, tree in zip(plan.quantiles, allotment.quantile_epsilon, allotment.trees, strict=True):
         worst = max(quantiles.shares, key=lambda share: abs(share - Fraction(1, 2)))
+        if tree is not None:
+            law, scale = _law(tree.noise)
+            off = max(tree.rank_error(share, _LEVEL, CELL_WEIGHT) for share in quantiles.shares)
+            lines.append(
+                f"{len(quantiles.shares)} quantiles of {quantiles.cells.number:,} cells: a tree of "
+                f"{len(levels_of(tree.cells))} levels, {law} {float(scale / CELL_WEIGHT):.6g} rows; "
+                f"at most {off:,.6g} rows off in rank, in 95 of 100 cases"
+            )
+            continue
         rows = rank_error(worst, epsilon, plan.contribution.rows, quantiles.cells.number, _LEVEL, pure=allotment.pure)
         kind = "permute-and-flip" if allotment.pure else "exponential mechanism"
         lines.append(
@@ -85,12 +108,17 @@ def mechanisms_told(plan: Plan, allotment: Allotment) -> tuple[str, ...]:
             f"at most {rows:,.6g} rows off in rank, in 95 of 100 cases"
         )
     if allotment.selection is not None:
-        selection = allotment.selection
-        lines.append(
-            f"private groups: best coins of epsilon {float(selection.epsilon):.6g}, "
-            f"delta {float(selection.delta):.3g} for each group of a unit"
-        )
+        lines.append(_selected(allotment.selection))
     return tuple(lines)
+
+
+def _selected(selection: Selection) -> str:
+    share = f"delta {float(selection.delta):.3g} for each group of a unit"
+    if isinstance(selection, KeySelection):
+        return f"private groups: best coins of epsilon {float(selection.epsilon):.6g}, {share}"
+    law, scale = _law(selection.noise)
+    of = f"{law} {float(scale):.6g}" if selection.measure is None else "the noise of their count"
+    return f"private groups: shown from a noisy number of {selection.threshold:,} units on, {of}, {share}"
 
 
 def bounds_told(plan: Plan) -> str:
@@ -107,11 +135,33 @@ def _suppression(allotment: Allotment) -> str:
     if allotment.selection is None:
         return ""
     told = allotment.selection
+    always = "always" if isinstance(told, KeySelection) else "all but always"
     return (
         f"groups of {told.half:,} units are shown in half of the cases, "
         f"of {told.units_for(Fraction(99, 100)):,} in 99 of 100, "
-        f"of {told.surely:,} always, and of fewer than {told.first:,} never"
+        f"of {told.surely:,} {always}, and of fewer than {told.first:,} never"
     )
+
+
+def _step(measure: Measure) -> Fraction:
+    match measure:
+        case Sum(of=of, power=power):
+            return of.step**power
+        case UnitTotal(of=of):
+            return of.step
+    return Fraction(1)
+
+
+def _law(noise: Noise) -> tuple[str, Fraction]:
+    match noise:
+        case DiscreteGaussian(sigma=sigma):
+            return "discrete Gaussian noise, sigma", sigma
+        case Gaussian(sigma=sigma):
+            return "Gaussian noise rounded to whole numbers, sigma", sigma
+        case Geometric(epsilon=epsilon):
+            return "geometric noise, scale", 1 / epsilon
+        case Side(widths=widths, epsilon=epsilon, place=place):
+            return f"noise in the shape of a box of {len(widths)} measures, scale", widths[place] / epsilon
 
 
 def _what(measure: Measure) -> str:
@@ -122,5 +172,7 @@ def _what(measure: Measure) -> str:
             return "count of units"
         case CountValues():
             return "count of values"
+        case UnitTotal():
+            return "sum of units' totals"
         case Sum(power=power):
             return "sum" if power == 1 else "sum of squares"

@@ -10,25 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from indistinct.mechanisms import ExponentialMechanism, PermuteAndFlip
 from indistinct.queries.plans.measures import CELL_WEIGHT, Cells
 
-__all__ = ["cell_value", "losses", "rank_error", "select_quantile"]
+__all__ = ["cell_ends", "cell_value", "losses", "rank_error", "select_quantile"]
+
+_LARGEST = 2**62
 
 
-def losses(weights: Sequence[int], share: Fraction) -> list[int]:
-    """Of every cell, times the share's denominator: whole numbers, exactly.
+def losses(weights: Sequence[int], share: Fraction) -> NDArray[Any]:
+    """Of every cell, times the share's denominator: whole numbers, exactly, Python's own where 64 bits may not do.
 
-    >>> losses([1, 1, 1], Fraction(1, 2))
+    >>> losses([1, 1, 1], Fraction(1, 2)).tolist()
     [1, 0, 1]
     """
     p, d = share.numerator, share.denominator
-    total, below, found = sum(weights), 0, []
-    for weight in weights:
-        above = total - below - weight
-        found.append(max(0, (d - p) * below - p * (above + weight), p * above - (d - p) * (below + weight)))
-        below += weight
+    small = sum(weights) * d < _LARGEST
+    own = np.array(weights, dtype=np.int64 if small else object)
+    up_to = np.cumsum(own)
+    below, above = up_to - own, up_to[-1] - up_to
+    least = np.zeros_like(own)
+    found: NDArray[Any] = np.maximum(
+        np.maximum((d - p) * below - p * (above + own), p * above - (d - p) * up_to), least
+    )
     return found
 
 
@@ -39,8 +48,9 @@ def select_quantile(weights: Sequence[int], share: Fraction, epsilon: Fraction, 
     """
     mechanism = _mechanism(share, epsilon, rows, pure=pure)
     told = losses(weights, share)
-    exact = max(told) < 2**53
-    return mechanism.release([float(-loss) if exact else Fraction(-loss) for loss in told])
+    if told.max() < 2**53:
+        return mechanism.release(-told.astype(np.float64))
+    return mechanism.release([Fraction(-int(loss)) for loss in told])
 
 
 def rank_error(share: Fraction, epsilon: Fraction, rows: int, cells: int, level: Fraction, *, pure: bool) -> float:
@@ -53,6 +63,14 @@ def cell_value(cells: Cells, index: int) -> float:
     """The middle of a cell; of whole numbers, the number."""
     width = (Fraction(cells.high) - Fraction(cells.low)) / cells.number
     return float(Fraction(cells.low) + width * index + width / 2)
+
+
+def cell_ends(cells: Cells, index: int) -> tuple[Fraction, Fraction]:
+    """The lower and the upper end of a cell; of whole numbers, the number."""
+    low, width = Fraction(cells.low), (Fraction(cells.high) - Fraction(cells.low)) / cells.number
+    if cells.value.type == "integer" and width == 1:
+        return low + index + width / 2, low + index + width / 2
+    return low + width * index, low + width * (index + 1)
 
 
 def _mechanism(share: Fraction, epsilon: Fraction, rows: int, *, pure: bool) -> ExponentialMechanism | PermuteAndFlip:

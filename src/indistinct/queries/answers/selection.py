@@ -11,6 +11,12 @@ groups, whose coins are independent; all other coins are the same.
 
 They reach 0 and 1 exactly, so groups that surely fall need not leave the engine: `first` is raised, a little, so that
 this holds for the many groups of few units.
+
+Under (epsilon, delta), that is. In other currencies a noisy number of units Z + n, shown or not, tells as well: a group
+is kept if n is at least `first` and Z + n at least a threshold that `first` units reach with probability delta at most.
+Between n and n + 1 units, both at least `first`, this is computed from the noisy number; where a unit makes the group
+one of `first` units, it is dropped in either case, but for the event of that probability. If the number of units is
+asked for, its noise is this Z: one measurement serves for both.
 """
 
 from __future__ import annotations
@@ -25,8 +31,9 @@ from numpy.typing import NDArray
 from indistinct.errors import InvalidParameter
 from indistinct.noise import SYSTEM, BitSource
 from indistinct.numbers.balls import ball, bracket_of, precision
+from indistinct.queries.answers.noises import Noise, margin
 
-__all__ = ["KeySelection"]
+__all__ = ["CountedSelection", "KeySelection", "Selection"]
 
 _ONE = 1 << 64
 _MOST_UNITS = 2_000_000
@@ -79,6 +86,57 @@ class KeySelection:
         places = np.clip(units - self.first, 0, len(table) - 1)
         drawn = source.words(len(units)) < table[places]
         return np.asarray((drawn | (units >= self.surely)) & (units >= self.first))
+
+
+@dataclass(frozen=True, slots=True)
+class CountedSelection:
+    """Groups whose noisy number of units reaches a threshold; the noise has a price of its own.
+
+    >>> from indistinct.mechanisms import DiscreteGaussian
+    >>> selection = CountedSelection(DiscreteGaussian(1, 10, vector=True), Fraction(1, 10**7))
+    >>> selection.first, selection.threshold
+    (3, 56)
+    """
+
+    noise: Noise
+    delta: Fraction
+    """For each group of a unit."""
+    measure: int | None = None
+    """Whose noise it is, if the number of units is asked for."""
+    reach: int = field(init=False, repr=False, compare=False)
+    """Exceeded, on one side, with probability delta at most: half of what it is on both, as the noise is symmetric."""
+
+    def __post_init__(self) -> None:
+        if not self.delta < Fraction(1, 2):
+            raise InvalidParameter("delta", self.delta, "be below 1/2 for each group")
+        object.__setattr__(self, "reach", margin(self.noise, 1 - 2 * self.delta))
+
+    @property
+    def first(self) -> int:
+        """Fewer units are never shown."""
+        return 1 + self.reach // 20
+
+    @property
+    def threshold(self) -> int:
+        """What the noisy number has to reach."""
+        return self.first + self.reach + 1
+
+    @property
+    def half(self) -> int:
+        """So many units are kept in half of the cases at least."""
+        return self.threshold
+
+    @property
+    def surely(self) -> int:
+        """So many units are kept but for a chance of a billionth."""
+        return self.units_for(1 - Fraction(1, 10**9))
+
+    def units_for(self, chance: Fraction) -> int:
+        """As many as are kept with such a probability."""
+        return self.threshold + margin(self.noise, max(2 * chance - 1, Fraction(0)))
+
+
+Selection = KeySelection | CountedSelection
 
 
 @lru_cache(64)

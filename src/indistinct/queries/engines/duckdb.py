@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +23,17 @@ __all__ = ["DuckDBEngine"]
 _DATABASES = {".duckdb", ".ddb", ".db"}
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
+_LARGEST_KEPT = 2**25
 
 
 class DuckDBEngine:
     """Tables from Parquet, CSV and DuckDB files, and from frames, by name.
 
-    Files are read in place at each question; frames are copied. Columns of other types than those of the policy
-    (lists, structures, blobs) are left out. `types` are those of the policy: of a CSV file they tell what it holds,
-    which is otherwise what its rows look like when it is opened, and whole numbers are presented as real ones where
-    it says so. `units` are the columns, by table, that say whose row it is: none of them is rounded.
+    Files are read in place at each question; frames are copied, and so are CSV files of up to 32 MB, anew whenever they
+    have changed: to find out how a CSV file is written takes longer than most questions. Columns of other types than
+    those of the policy (lists, structures, blobs) are left out. `types` are those of the policy: of a CSV file they
+    tell what it holds, which is otherwise what its rows look like when it is opened, and whole numbers are presented as
+    real ones where it says so. `units` are the columns, by table, that say whose row it is: none of them is rounded.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class DuckDBEngine:
 
         self._lock = threading.Lock()
         self._files: list[Path] = []
+        self._kept: dict[str, _Kept] = {}
         self._token = "" if all(isinstance(each, str | Path) for each in sources.values()) else secrets.token_hex(16)
         self._columns: dict[str, dict[str, ColumnType]] = {}
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -83,6 +87,7 @@ class DuckDBEngine:
             watch = threading.Thread(target=_interrupt, args=(cursor, done, seconds), daemon=True)
             watch.start()
             try:
+                self._keep_up(cursor)
                 return cursor.execute(statement).fetchall()
             finally:
                 done.set()
@@ -124,8 +129,21 @@ class DuckDBEngine:
                 shown.append(f"{told} AS {name_of(column)}")
         if not columns:
             raise InvalidParameter("source", source, "have a column of numbers, text, dates or truth values")
-        self._connection.execute(f"CREATE VIEW {name_of(name)} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
+        kept = f"file {number}" if written and self._files[-1].stat().st_size <= _LARGEST_KEPT else name
+        self._connection.execute(f"CREATE VIEW {name_of(kept)} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
+        if kept != name:
+            self._kept[name] = _Kept(self._files[-1], kept)
         self._columns[name] = columns
+
+    def _keep_up(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Copies small files that are new, or are not what they were when they were copied."""
+        for name, kept in self._kept.items():
+            state = _state(kept.path)
+            if state != kept.state:
+                kept.state = ""
+                copied = f"CREATE OR REPLACE TABLE {name_of(name)} AS SELECT * FROM {name_of(kept.view)}"  # noqa: S608  # quoted
+                connection.execute(copied)
+                kept.state = state
 
     def _file(self, number: int, name: str, path: Path) -> tuple[str, dict[str, str]]:
         if not path.is_file():
@@ -190,16 +208,25 @@ class DuckDBEngine:
             raise InvalidParameter("source", str(path), "be a file that DuckDB can read") from None
 
 
-def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds: float) -> None:
-    """Stops a statement when its time is over: again and again, as it may not have begun."""
-    if not done.wait(seconds):
-        while not done.wait(0.01):
-            cursor.interrupt()
+@dataclass(slots=True)
+class _Kept:
+    """A small file of which there is a copy, from when it was in this state."""
+
+    path: Path
+    view: str
+    state: str = ""
 
 
 def _state(path: Path) -> str:
     state = path.stat()
     return f"{path}:{state.st_size}:{state.st_mtime_ns}:{state.st_ino}"
+
+
+def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds: float) -> None:
+    """Stops a statement when its time is over: again and again, as it may not have begun."""
+    if not done.wait(seconds):
+        while not done.wait(0.01):
+            cursor.interrupt()
 
 
 def _text(text: str) -> str:

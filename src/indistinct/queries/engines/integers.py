@@ -15,7 +15,7 @@ from sqlglot import exp
 from indistinct.queries.engines.words import Dialect, cast, real, type_of, whole
 from indistinct.queries.policy.terms import ColumnType
 
-__all__ = ["PRIME", "at_most", "hashed", "kept", "modulo", "row_number", "shrunk", "squared", "summed"]
+__all__ = ["PRIME", "at_most", "between", "hashed", "kept", "modulo", "row_number", "shrunk", "squared", "summed"]
 
 PRIME = 2**31 - 1
 
@@ -53,6 +53,13 @@ def at_most(count: exp.Expression, rows: int) -> exp.Expression:
     """A count, or so many rows."""
     more = exp.GT(this=count, expression=whole(rows))
     return exp.Case(ifs=[exp.If(this=more, true=whole(rows))], default=count.copy())
+
+
+def between(total: exp.Expression, least: int, most: int) -> exp.Expression:
+    """A sum of one unit's numbers, moved between two bounds; the bounds are of 64 bits, and so is what is left."""
+    ends = [(exp.GT, most), (exp.LT, least)]
+    beyond = [exp.If(this=kind(this=total.copy(), expression=whole(end)), true=whole(end)) for kind, end in ends]
+    return exp.Case(ifs=beyond, default=cast(total, "integer"))
 
 
 def shrunk(total: exp.Expression, count: exp.Expression, rows: int, most: int, dialect: Dialect) -> exp.Expression:

@@ -54,6 +54,10 @@ def chosen_kind(native: str, declared: ColumnType | None, *, written: bool, unit
 def presented(column: str, native: str, kind: ColumnType, *, written: bool, unit: bool) -> str:
     """The column in SQL."""
     name = name_of(column)
+    if written and kind != "text":
+        # DuckDB otherwise takes the type from TRY_CAST into its reader of CSV, where a value that is none ends the
+        # whole question, so that whether there is an answer tells of a row.
+        name = f"NULLIF({name}, '')"
     match kind:
         case "timestamp":  # times with a zone are brought to UTC
             told = f"TRY_CAST(TRY_CAST({name} AS TIMESTAMPTZ) AS TIMESTAMP)"

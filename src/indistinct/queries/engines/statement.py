@@ -22,10 +22,10 @@ from sqlglot import exp
 from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
 from indistinct.queries.engines.choosing import first_in_spark, order_of_groups, places_of, spread_by_unit
-from indistinct.queries.engines.integers import at_most, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.integers import at_most, between, kept, row_number, shrunk, squared, summed
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
-from indistinct.queries.plans.expressions import Expression, Field
+from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
 from indistinct.queries.plans.measures import (
     CELL_WEIGHT,
     Cells,
@@ -35,6 +35,7 @@ from indistinct.queries.plans.measures import (
     Measure,
     Quantised,
     Sum,
+    UnitTotal,
     change,
 )
 from indistinct.queries.plans.plan import Plan
@@ -68,7 +69,7 @@ class _Statement:
         self.least_units = least_units
         self.keys = [f"k{index}" for index in range(len(plan.keys))]
         self.values = self._values()
-        quantised = [each.of for each in plan.measures if isinstance(each, Sum)]
+        quantised = [each.of for each in plan.measures if isinstance(each, Sum | UnitTotal)]
         self.steps = {of: f"x{index}" for index, of in enumerate(dict.fromkeys(quantised))}
         self.source = "steps" if self.steps else "rows"
 
@@ -95,7 +96,7 @@ class _Statement:
         values: dict[Expression, str] = {}
         for measure in self.plan.measures:
             match measure:
-                case CountValues(value=value) | Sum(of=Quantised(value=value)):
+                case CountValues(value=value) | Sum(of=Quantised(value=value)) | UnitTotal(of=Quantised(value=value)):
                     values.setdefault(value, f"v{len(values)}")
         for quantiles in self.plan.quantiles:
             values.setdefault(quantiles.cells.value, f"v{len(values)}")
@@ -114,10 +115,7 @@ class _Statement:
             columns.insert(0, _named(unit, "u"))
             conditions.append(exp.Not(this=exp.Is(this=unit.copy(), expression=exp.Null())))
         for value, name in self.values.items():
-            told = said(value, self.dialect)
-            if value.type == "real":
-                told = exp.Nullif(this=told, expression=real(float("nan")))
-            columns.append(_named(told, name))
+            columns.append(_named(self._value(value), name))
         if not columns:
             columns.append(_named(whole(1), "one"))
         select = self._from(exp.select(*columns, copy=False), plan.relation)
@@ -132,6 +130,14 @@ class _Statement:
             elif key.public is not None:
                 conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
+
+    def _value(self, value: Expression) -> exp.Expression:
+        """A value that is counted, summed or ranked: not-a-number is NULL."""
+        if isinstance(value, Apply) and value.operation is Operation.OR_ZERO:
+            zero = real(0) if value.type == "real" else whole(0)
+            return exp.Coalesce(this=self._value(value.arguments[0]), expressions=[zero])
+        told = said(value, self.dialect)
+        return exp.Nullif(this=told, expression=real(float("nan"))) if value.type == "real" else told
 
     def _key(self, expression: Expression) -> exp.Expression:
         told = said(expression, self.dialect)
@@ -174,7 +180,7 @@ class _Statement:
         parts = [_named(_count(), "n")]
         for index, each in enumerate(measures):
             match each:
-                case CountValues() | Sum():
+                case CountValues() | Sum() | UnitTotal():
                     counted = self._counted(each)
                     if isinstance(each, Sum):
                         counted = kept(counted, each.of.largest**each.power, self.dialect)
@@ -230,6 +236,8 @@ class _Statement:
                 if power == 2:
                     steps = squared(steps, of.largest, self.dialect)
                 return summed(steps, of.largest**power, self.dialect, units=not isinstance(self.plan.unit, Field))
+            case UnitTotal(of=of):
+                return summed(column(self.steps[of]), of.largest, self.dialect)
         raise InternalError(f"There is no way to count {measure!r}.")
 
     def _total(self, measure: Measure, index: int) -> exp.Expression:
@@ -247,6 +255,8 @@ class _Statement:
             case Sum(of=of, power=power):
                 most = of.largest**power
                 return shrunk(column(f"s{index}"), column(f"n{index}"), rows, most, self.dialect)
+            case UnitTotal(least=least, most=highest):
+                return between(column(f"s{index}"), least, highest)
         raise InternalError(f"There is no way to bound {measure!r}.")
 
     def _cells(self, index: int, cells: Cells) -> list[tuple[str, exp.Select]]:

@@ -62,6 +62,7 @@ class Operation(enum.Enum):
     TO_INTEGER = "to integer"
     TO_TEXT = "to text"
     TO_DATE = "to date"
+    OR_ZERO = "or zero"  # 0 for NULL and not-a-number; no question can say it
     BUCKET = "width_bucket"  # value, low, high, number: 1 to number, the ends taking what is beyond
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Measure",
     "Quantised",
     "Sum",
+    "UnitTotal",
     "change",
     "lattice",
 ]
@@ -95,7 +96,19 @@ class Cells:
     number: int
 
 
-Measure: TypeAlias = CountRows | CountUnits | CountValues | Sum
+@dataclass(frozen=True, slots=True)
+class UnitTotal:
+    """The sum over units of what each one's rows of the group add up to, moved between two bounds, in steps from 0.
+
+    Rows are moved between the bounds, or 0, first. However many there are, a unit changes the sum by a bound at most.
+    """
+
+    of: Quantised
+    least: int
+    most: int
+
+
+Measure: TypeAlias = CountRows | CountUnits | CountValues | Sum | UnitTotal
 
 
 def change(measure: Measure, contribution: Contribution) -> int:
@@ -112,6 +125,8 @@ def change(measure: Measure, contribution: Contribution) -> int:
         case Sum(of=of, power=power):
             most: int = max(of.largest, 1) ** power
             return contribution.rows * most
+        case UnitTotal(least=least, most=highest):
+            return max(abs(least), abs(highest), 1)
 
 
 def lattice(

@@ -37,6 +37,8 @@ class QuantileSet:
 
     cells: Cells
     shares: tuple[Fraction, ...]
+    ranged: bool = False
+    """Whether each is to have an interval of values, whatever that takes of its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class Plan:
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+    top: int | None = None
+    """So many groups of most units are asked for, in their order, and nothing else of them."""
 
     @property
     def public(self) -> bool:

@@ -22,8 +22,12 @@ __all__ = [
     "Quantile",
     "Spread",
     "Total",
-    "measures_of",
+    "Terms",
+    "noises_of",
 ]
+
+Terms: TypeAlias = tuple[tuple[Fraction, int], ...]
+"""Factors and the measures that they multiply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,18 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A noisy sum, in steps from 0."""
+    """A noisy sum, in steps from 0; or from a centre, which is then added so many times as the noisy count tells."""
 
     measure: int
     step: Fraction
+    centre: Fraction = Fraction(0)
+    count: int | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """The sum as a combination of measures."""
+        own = ((self.step, self.measure),)
+        return own if self.count is None else (*own, (self.centre, self.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +138,19 @@ class Combine:
 Outcome: TypeAlias = KeyOf | Figure | Count | Total | Average | Spread | Quantile | Combine
 
 
-def measures_of(outcome: Outcome) -> frozenset[int]:
-    """The noisy numbers that an outcome rests on."""
+def noises_of(outcome: Outcome) -> frozenset[object]:
+    """The noisy numbers that an outcome rests on, each of which has an interval of its own."""
     match outcome:
-        case Count(measure=measure) | Total(measure=measure):
+        case Count(measure=measure):
             return frozenset({measure})
+        case Total(measure=measure, count=None):
+            return frozenset({measure})
+        case Total() | Quantile():
+            return frozenset({outcome})
         case Average(total=total, count=count):
             return frozenset({total, count})
         case Spread(total=total, squares=squares, count=count):
             return frozenset({total, squares, count})
         case Combine(arguments=arguments):
-            return frozenset().union(*(measures_of(each) for each in arguments))
+            return frozenset().union(*(noises_of(each) for each in arguments))
     return frozenset()

@@ -44,7 +44,7 @@ def read_policy(path: str | Path) -> Policy:
     ...         columns.cost = {type = "real", low = 0, high = 500}
     ...     ''')
     ...     read_policy(path).table("visits").columns["cost"]
-    Column(type='real', low=0, high=500, step=None, keys=None)
+    Column(type='real', low=0, high=500, step=None, keys=None, unit_low=None, unit_high=None)
     """
     reading = read_policy_file(path)
     if reading.policy is None:

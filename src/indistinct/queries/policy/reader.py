@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -35,10 +35,10 @@ VERSION: Final = 1
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("version", "budget", "tables", "analysts"),
-    "budget": ("epsilon", "delta"),
+    "budget": ("epsilon", "delta", "rule"),
     "tables.NAME": ("source", "unit", "unit_is_row", "public", "contribution", "columns"),
     "tables.NAME.contribution": ("groups", "rows"),
-    "tables.NAME.columns.NAME": ("type", "low", "high", "step", "keys", "null_key"),
+    "tables.NAME.columns.NAME": ("type", "low", "high", "unit_low", "unit_high", "step", "keys", "null_key"),
     "analysts.NAME": ("epsilon", "delta"),
 }
 """What each table of the file may hold; NAME is whatever the owner calls it."""
@@ -96,7 +96,12 @@ class PolicyReader:
         )
 
     def _whole_budget(self, told: dict[str, Any]) -> Budget:
-        return self._budget(self._section(self._needed(told, "budget", ""), "budget", "budget"), "budget")
+        values = self._section(self._needed(told, "budget", ""), "budget", "budget")
+        budget = self._budget(values, "budget")
+        if "rule" not in values:
+            return budget
+        rule: Any = self._text(values["rule"], "budget.rule")
+        return self._made("budget", lambda: replace(budget, rule=rule))
 
     def _budget(self, values: dict[str, Any], place: str) -> Budget:
         epsilon = self._number(self._needed(values, "epsilon", place), f"{place}.epsilon")
@@ -248,7 +253,7 @@ class PolicyReader:
         raise Faulty
 
 
-_BOUNDS = ("low", "high", "step")
+_BOUNDS = ("low", "high", "unit_low", "unit_high", "step")
 _NO_UNIT = "Where each row is a person of its own, say so: unit_is_row = true."
 
 

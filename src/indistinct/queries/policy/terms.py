@@ -36,6 +36,7 @@ __all__ = [
     "PrivateTable",
     "PublicTable",
     "Row",
+    "RuleName",
     "Table",
 ]
 
@@ -46,6 +47,8 @@ Key: TypeAlias = str | int | bool | dt.date | None
 """What a group may be called; None stands for NULL."""
 
 ColumnType: TypeAlias = Literal["integer", "real", "text", "boolean", "date", "timestamp"]
+
+RuleName: TypeAlias = Literal["basic", "zcdp", "gaussian"]
 
 MOST_GROUPS: Final = 2**20
 MOST_ROWS: Final = 2**20
@@ -68,13 +71,15 @@ ROW: Final = Row.ROW
 class Column:
     """A column: its type and what is publicly known of it.
 
-    `low` and `high` bound the numbers of the column: values beyond are moved to the bound. `step` is the lattice on
+    `low` and `high` bound the numbers of the column: values beyond are moved to the bound. `unit_low` and `unit_high`
+    bound what all rows of one unit in a group add up to, however many they are: sums of the column are then bounded by
+    that, and not row by row. `step` is the lattice on
     which values are summed (None: chosen from the bounds, fine enough not to matter). `keys` are all the groups that
     exist for the public; rows with another key are left out. A column without keys may be grouped by at the price of
     some delta, when a group is shown only if it holds enough units.
 
     >>> Column(type="real", low=0, high=100)
-    Column(type='real', low=0, high=100, step=None, keys=None)
+    Column(type='real', low=0, high=100, step=None, keys=None, unit_low=None, unit_high=None)
     """
 
     type: ColumnType
@@ -82,6 +87,8 @@ class Column:
     high: Number | None = None
     step: Number | None = None
     keys: tuple[Key, ...] | None = None
+    unit_low: Number | None = None
+    unit_high: Number | None = None
 
     def __post_init__(self) -> None:
         if self.type not in {"integer", "real", "text", "boolean", "date", "timestamp"}:
@@ -95,6 +102,7 @@ class Column:
             finite_number("high", self.high)
             if not self.low < self.high:
                 raise InvalidParameter("bounds", (self.low, self.high), "be two numbers, the smaller one first")
+        _check_unit_bounds(self.type, self.unit_low, self.unit_high)
         if self.step is not None and not finite_number("step", self.step) > 0:
             raise InvalidParameter("step", self.step, "be positive")
         if self.keys is not None:
@@ -170,12 +178,18 @@ class Budget:
 
     epsilon: Number
     delta: Number = 0
+    rule: RuleName | None = None
+    """How it is kept: `basic` adds up epsilons and deltas, `zcdp` zero-concentrated privacy, `gaussian` Gaussian."""
 
     def __post_init__(self) -> None:
         if not finite_number("epsilon", self.epsilon) > 0:
             raise InvalidParameter("epsilon", self.epsilon, "be positive")
         if not 0 <= finite_number("delta", self.delta) < 1:
             raise InvalidParameter("delta", self.delta, "lie in [0, 1)")
+        if self.rule not in {None, "basic", "zcdp", "gaussian"}:
+            raise InvalidParameter("rule", self.rule, "be one of basic, zcdp, gaussian")
+        if self.delta == 0 and self.rule in {"zcdp", "gaussian"}:
+            raise InvalidParameter("rule", self.rule, "be basic where delta is 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +251,21 @@ def finite_number(name: str, value: Number) -> Number:
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not math.isfinite(value):  # type: ignore[redundant-expr]  # as callers may be wrong
         raise InvalidParameter(name, value, "be a finite number")
     return value
+
+
+def _check_unit_bounds(kind: ColumnType, low: Number | None, high: Number | None) -> None:
+    if (low is None) != (high is None):
+        raise InvalidParameter("unit_low", (low, high), "be given with unit_high, or not at all")
+    if low is None or high is None:
+        return
+    if kind not in {"integer", "real"}:
+        raise InvalidParameter("unit_low", low, f"be left out for a column of type {kind}")
+    finite_number("unit_low", low)
+    finite_number("unit_high", high)
+    if not low < high:
+        raise InvalidParameter("unit_low", low, "be below unit_high")
+    if not -(10**15) <= low < high <= 10**15:
+        raise InvalidParameter("unit_high", (low, high), "be below 1e15 in size, as unit_low")
 
 
 def _check_table(name: str, columns: Mapping[str, Column]) -> None:

@@ -7,8 +7,17 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range, range_of
-from indistinct.queries.plans.measures import Cells, CountRows, CountUnits, CountValues, Measure, Sum, lattice
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range
+from indistinct.queries.plans.measures import (
+    Cells,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Measure,
+    Sum,
+    UnitTotal,
+    lattice,
+)
 from indistinct.queries.plans.plan import GroupKey, QuantileSet
 from indistinct.queries.plans.results import (
     Average,
@@ -23,9 +32,18 @@ from indistinct.queries.plans.results import (
     Total,
 )
 from indistinct.queries.policy.terms import Row
-from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.bounding import (
+    bounds_of_quantile,
+    bounds_of_sum,
+    bounds_of_total,
+    is_per_unit,
+    parts_of_quantile,
+    share_of_quantile,
+)
+from indistinct.queries.questions.joining import bare
+from indistinct.queries.questions.literals import number_in
+from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
-from indistinct.queries.questions.sources import bare
 from indistinct.queries.refusals import Refuse
 
 __all__ = ["Aggregates"]
@@ -75,18 +93,26 @@ class Aggregates:
     scope: Scope
     keys: tuple[GroupKey, ...]
     cells: int = _COMMON_CELLS
+    centring: bool = True
+    """Whether a sum may rest on a count as well: not where each number's error is to be a wanted one."""
     aliases: dict[str, Outcome] = field(default_factory=dict)
     measures: list[Measure] = field(default_factory=list)
     quantiles: dict[Cells, list[Fraction]] = field(default_factory=dict)
-    summed: set[tuple[Expression, Range | None]] = field(default_factory=set)
-    """Values, with their bounds, whose sum is asked for, which averages share."""
+    counted: set[Expression] = field(default_factory=set)
+    """Values whose number is asked for, which sums use as well."""
+    rows: bool = False
+    """Whether the number of rows is asked for."""
 
-    def note_sums(self, nodes: list[exp.Expression]) -> None:
-        """Looks ahead for sums, so that an average of the same value shares one."""
+    def note_counts(self, nodes: list[exp.Expression]) -> None:
+        """Looks ahead for counts, so that sums of the same values are taken from a centre, at no more cost."""
         for node in nodes:
-            for each in node.find_all(exp.Sum):
-                value = read_scalar(each.this, self.scope)
-                self.summed.add((bare(value), range_of(value)))
+            for each in node.find_all(exp.Count, exp.Avg, *_VARIANCES):
+                if isinstance(each.parent, exp.Filter) or isinstance(each.this, exp.Distinct):
+                    continue
+                if isinstance(each, exp.Count) and not isinstance(each.this, exp.Column):
+                    self.rows = self.rows or isinstance(each.this, exp.Star)
+                else:
+                    self.counted.add(bare(read_scalar(each.this, self.scope)))
 
     def read(self, node: exp.Expression | None) -> Outcome:
         """The outcome of an expression over aggregates, keys and numbers."""
@@ -106,7 +132,9 @@ class Aggregates:
         if kind in _OF_MANY:
             only(node, "this", "expressions", "ignore_nulls", "is_nvl", "is_null")
             return Combine(_OF_MANY[kind], tuple(self.read(each) for each in (node.this, *node.expressions)))
-        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile):
+        if isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.CountIf | exp.Quantile) or is_per_unit(
+            node
+        ):
             return self._aggregate(node)
         return self._other(node)
 
@@ -178,6 +206,8 @@ class Aggregates:
             condition = read_condition(node.expression.this, self.scope)
             node = node.this
         kind = type(node)
+        if isinstance(node, exp.Anonymous):
+            return self._per_unit(node, condition)
         if isinstance(node, exp.Count):
             return self._count(node, condition)
         if isinstance(node, exp.CountIf):
@@ -226,11 +256,8 @@ class Aggregates:
 
     def _moments(self, node: exp.Expression, condition: Expression | None) -> Outcome:
         value = read_scalar(node.this, self.scope)
-        low, high = self._bounds(node, value)
+        low, high = bounds_of_sum(node, value)
         inner = bare(value)
-        shared = isinstance(node, exp.Sum) or (
-            isinstance(node, exp.Avg) and (inner, (low, high)) in self.summed and condition is None
-        )
         step = self.scope.steps.get(inner) if isinstance(inner, Field) else None
         if step is not None and max(abs(low), abs(high)) > step * 2**40:
             raise Refuse(node.this, "The step of this column in the policy is too small for its bounds.")
@@ -238,10 +265,12 @@ class Aggregates:
             step = None  # whose squares would be sums, and noise, beyond all use
         if condition is not None:
             inner = _where(condition, inner)
-        quantised = lattice(inner, low, high, centred=not shared, step=step)
-        total = self._measure(Sum(quantised))
+        if isinstance(node, exp.Sum) and bare(value) == value and value in self.scope.totals:
+            return self._unit_total(node, value, self.scope.totals[value], step, condition)
         if isinstance(node, exp.Sum):
-            return Total(total, quantised.step)
+            return self._total(inner, low, high, step, alone=condition is not None)
+        quantised = lattice(inner, low, high, centred=True, step=step)
+        total = self._measure(Sum(quantised))
         count = self._measure(CountValues(inner))
         if isinstance(node, exp.Avg):
             return Average(total, count, Fraction(quantised.centre), quantised.step, quantised.low, quantised.high)
@@ -249,47 +278,58 @@ class Aggregates:
         squares = self._measure(Sum(quantised, 2))
         return Spread(total, squares, count, quantised.step, (quantised.high - quantised.low) / 2, sample, root)
 
-    def _bounds(self, node: exp.Expression, value: Expression) -> Range:
-        if value.type not in {"integer", "real"}:
-            raise Refuse(
-                node.this, f"Only numbers are summed, and this is of type {value.type}.", "Use CAST, or count it."
-            )
-        bounds = range_of(value)
-        what = node.this.sql("duckdb")
-        if bounds is None:
-            raise Refuse(
-                node.this,
-                "The bounds of this value are not known.",
-                f"Write CLAMP({what[:60]}, lowest, highest), or give the column bounds in the policy.",
-            )
+    def _total(self, value: Expression, low: Fraction, high: Fraction, step: Fraction | None, *, alone: bool) -> Total:
+        """A sum, from the middle of its bounds if the noisy number of values is there to bring it back to 0.
+
+        Around the middle a row changes the sum by half as much, or less: the noise of both together is smaller, by a
+        factor of sqrt(2) for bounds from 0 on. Beside COUNT(*), values that are missing count as 0.
+        """
+        if alone or not (self.centring and (self.rows or value in self.counted)):
+            quantised = lattice(value, low, high, centred=False, step=step)
+            return Total(self._measure(Sum(quantised)), quantised.step)
+        counted: Measure = CountValues(value)
+        if value not in self.counted:
+            counted, low, high = CountRows(), min(low, Fraction(0)), max(high, Fraction(0))
+            value = Apply(Operation.OR_ZERO, (value,), value.type)
+        quantised = lattice(value, low, high, centred=True, step=step)
+        total = self._measure(Sum(quantised))
+        if not quantised.centre:
+            return Total(total, quantised.step)
+        return Total(total, quantised.step, Fraction(quantised.centre), self._measure(counted))
+
+    def _per_unit(self, node: exp.Anonymous, condition: Expression | None) -> Outcome:
+        """SUM_PER_UNIT(value, lowest, highest): the bounds are those of what a unit's rows in the group add up to."""
+        value, bounds = bounds_of_total(node, self.scope)
+        step = self.scope.steps.get(value) if isinstance(value, Field) else None
+        return self._unit_total(node, value, bounds, step, condition)
+
+    def _unit_total(
+        self,
+        node: exp.Expression,
+        value: Expression,
+        bounds: Range,
+        step: Fraction | None,
+        condition: Expression | None,
+    ) -> Total:
         low, high = bounds
-        if low == high:
-            high = low + 1
-        if max(abs(low), abs(high)) > 10**15 or high - low < Fraction(1, 10**15):
-            raise Refuse(node.this, "Sums need bounds below 1e15 in size.", "Clamp it.")
-        return low, high
+        if step is not None and max(abs(low), abs(high)) > step * 2**40:
+            raise Refuse(node, "The step of this column in the policy is too small for these bounds.")
+        if condition is not None:
+            value = _where(condition, value)
+        if isinstance(self.scope.unit, Row):
+            quantised = lattice(value, low, high, centred=False, step=step)
+            return Total(self._measure(Sum(quantised)), quantised.step)
+        quantised = lattice(value, min(low, Fraction(0)), max(high, Fraction(0)), centred=False, step=step)
+        ends = (quantised.steps(float(low)), quantised.steps(float(high)))
+        return Total(self._measure(UnitTotal(quantised, *ends)), quantised.step)
 
     def _quantile(self, node: exp.Expression, condition: Expression | None) -> Outcome:
-        inner, asked = _parts_of_quantile(node)
+        inner, asked = parts_of_quantile(node)
         value = read_scalar(inner, self.scope)
         if value.type not in {"integer", "real"}:
             raise Refuse(inner, f"Quantiles are of numbers, and this is of type {value.type}.")
-        bounds = range_of(value)
-        if bounds is None:
-            raise Refuse(
-                inner,
-                "The bounds of this value are not known.",
-                f"Write CLAMP({inner.sql('duckdb')[:60]}, lowest, highest), or give the column bounds in the policy.",
-            )
-        low, high = bounds
-        if not low < high or max(abs(low), abs(high)) > 10**15:
-            raise Refuse(inner, "Quantiles need bounds that differ, below 1e15 in size.")
-        shares = []
-        for each in asked:
-            share = number_in(each, "The share of a quantile")
-            if not 0 <= share <= 1:
-                raise Refuse(each, "The share of a quantile lies between 0 and 1.")
-            shares.append(share)
+        low, high = bounds_of_quantile(inner, value)
+        shares = [share_of_quantile(each) for each in asked]
         number = self.cells
         if value.type == "integer" and low.denominator == high.denominator == 1 and high - low < _MOST_CELLS:
             low, high, number = low - Fraction(1, 2), high + Fraction(1, 2), int(high - low) + 1
@@ -302,9 +342,13 @@ class Aggregates:
         many = isinstance(node, exp.Quantile | exp.ApproxQuantile) and isinstance(node.args["quantile"], exp.Array)
         return Combine(Combining.LIST, outcomes) if many else outcomes[0]
 
-    def quantile_sets(self) -> tuple[QuantileSet, ...]:
+    def units(self) -> Count:
+        """How many units of privacy there are."""
+        return Count(self._measure(CountUnits()))
+
+    def quantile_sets(self, *, ranged: bool) -> tuple[QuantileSet, ...]:
         """All quantiles that were asked for, by column."""
-        return tuple(QuantileSet(cells, tuple(sorted(set(shares)))) for cells, shares in self.quantiles.items())
+        return tuple(QuantileSet(cells, tuple(sorted(set(shares))), ranged) for cells, shares in self.quantiles.items())
 
     def _measure(self, measure: Measure) -> int:
         if isinstance(measure, CountValues) and _always(measure.value):
@@ -312,30 +356,6 @@ class Aggregates:
         if measure not in self.measures:
             self.measures.append(measure)
         return self.measures.index(measure)
-
-
-def _parts_of_quantile(node: exp.Expression) -> tuple[exp.Expression, list[exp.Expression]]:
-    match node:
-        case exp.Median():
-            only(node, "this")
-            return node.this, [exp.Literal.number("0.5")]
-        case exp.WithinGroup():
-            only(node, "this", "expression")
-            order = node.expression.expressions if isinstance(node.expression, exp.Order) else []
-            if (
-                not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
-                or len(order) != 1
-                or order[0].args.get("desc")
-            ):
-                raise Refuse(node, "This is not understood.", "Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age).")
-            return order[0].this, [node.this.this]
-    only(node, "this", "quantile")
-    share = node.args["quantile"]
-    if isinstance(share, exp.Array):
-        if not share.expressions or len(share.expressions) > 100:
-            raise Refuse(share, "Up to 100 quantiles are asked for at once.")
-        return node.this, list(share.expressions)
-    return node.this, [share]
 
 
 def _where(condition: Expression, value: Expression) -> Apply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,16 +15,21 @@ from indistinct.queries.plans.plan import GroupKey, Ordering, Output, Plan
 from indistinct.queries.plans.results import Outcome
 from indistinct.queries.policy.terms import MOST_KEYS, ROW, Contribution, Key, Policy
 from indistinct.queries.questions.aggregates import Aggregates
+from indistinct.queries.questions.literals import number_in
 from indistinct.queries.questions.reading import Spoken, said_at
-from indistinct.queries.questions.scalars import number_in, read_condition, read_scalar
+from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.questions.sources import Sources
+from indistinct.queries.questions.tops import read_top
 from indistinct.queries.refusals import QueryRefused, Refuse
 
 __all__ = ["Wishes", "plan_question"]
 
 MOST_COLUMNS = 1000
 MOST_NUMBERS = 2 * 10**6
+_ALL_CELLS = 2**18
+_FEWEST_CELLS, _FINEST_CELLS = 2**10, 2**14
+_MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +39,24 @@ class Wishes:
     groups: int | None = None
     rows: int | None = None
     keys: Mapping[str, Sequence[Key]] = field(default_factory=dict)
-    cells: int = 1024
+    cells: int | None = None
+    intervals: bool = False
 
 
 def plan_question(spoken: Spoken, policy: Policy, wishes: Wishes | None = None) -> Plan:
     """The plan, or QueryRefused with the place and the reason. No data are touched."""
     try:
-        return _plan(spoken.statement, policy, wishes or Wishes())
+        return _plan(spoken.statement, policy, wishes or Wishes(), centring=spoken.target is None)
     except Refuse as refuse:
         raise said_at(spoken.text, refuse) from None
     except RecursionError:
         raise QueryRefused(spoken.text, None, "The question is nested too deeply.") from None
 
 
-def _plan(select: exp.Expression, policy: Policy, wishes: Wishes) -> Plan:
+def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: bool) -> Plan:
     if not isinstance(select, exp.Select):
         raise Refuse(select, "Only SELECT is answered.", "Write SELECT ... FROM ... GROUP BY ...")
+    select, top = read_top(select)
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
     sources = Sources(policy)
     sources.declare(select)
@@ -57,12 +65,14 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes) -> Plan:
         raise Refuse(select.args["from_"], "No private table is asked.", "Public tables can be read as they are.")
     where = read_condition(select.args["where"].this, scope) if select.args.get("where") else None
     keys = _keys(select, scope, wishes)
-    aggregates = Aggregates(scope, keys, _cells(wishes))
+    aggregates = Aggregates(scope, keys, _cells(wishes, keys), centring)
     clauses = [select.args.get(name) for name in ("having", "order")]
-    aggregates.note_sums([*select.expressions, *(clause for clause in clauses if clause is not None)])
+    aggregates.note_counts([*select.expressions, *(clause for clause in clauses if clause is not None)])
     outputs = _outputs(select, aggregates)
     having = aggregates.read(select.args["having"].this) if select.args.get("having") else None
     order = _order(select, aggregates, outputs)
+    if top is not None:
+        order = (Ordering(aggregates.units(), descending=True, nulls_first=False),)
     if not aggregates.measures and not aggregates.quantiles and all(key.public is not None for key in keys):
         raise Refuse(select, "Nothing is asked of the private rows.", "Add an aggregate, such as COUNT(*).")
     plan = Plan(
@@ -73,12 +83,13 @@ def _plan(select: exp.Expression, policy: Policy, wishes: Wishes) -> Plan:
         keys=keys,
         contribution=_contribution(sources, scope, wishes),
         measures=tuple(aggregates.measures),
-        quantiles=aggregates.quantile_sets(),
+        quantiles=aggregates.quantile_sets(ranged=wishes.intervals),
         outputs=outputs,
         having=having,
         order=order,
-        limit=_whole(select.args.get("limit"), "LIMIT"),
+        limit=_whole(select.args.get("limit"), "LIMIT") if top is None else top,
         offset=_whole(select.args.get("offset"), "OFFSET") or 0,
+        top=top,
     )
     _check_size(select, plan)
     return plan
@@ -227,7 +238,11 @@ def _whole(clause: exp.Expression | None, name: str) -> int | None:
     return int(number)
 
 
-def _cells(wishes: Wishes) -> int:
+def _cells(wishes: Wishes, keys: tuple[GroupKey, ...]) -> int:
+    """What is wished; else as fine a grid as leaves an answer of a quarter of a million cells, within reason."""
+    if wishes.cells is None:
+        groups = math.prod(len(key.public) if key.public is not None else _MANY for key in keys)
+        return min(max(_ALL_CELLS // groups, _FEWEST_CELLS), _FINEST_CELLS)
     if not 2 <= wishes.cells <= 2**16:
         raise InvalidParameter("cells", wishes.cells, "be a whole number from 2 to 65,536")
     return wishes.cells

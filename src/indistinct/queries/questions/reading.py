@@ -10,17 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sqlglot import exp, parse
+from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
-from sqlglot.tokens import Tokenizer
 
 from indistinct.queries.refusals import QueryRefused, Refuse
 
 __all__ = ["Spoken", "TargetError", "position_of", "read_statement", "said_at"]
 
+_DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 100_000
 DEEPEST = 100
+_MOST_BRACKETS = 500
+"""As one after the other they are nested as well, and take a time to read that grows with their square."""
 
 _OPTIONS = {
     "epsilon",
@@ -66,11 +68,13 @@ def read_statement(text: str) -> Spoken:
     if "\0" in text:
         raise QueryRefused("", None, "The question holds a null character.")
     try:
-        tokens = Tokenizer(dialect="duckdb").tokenize(text)
+        tokens = _DUCKDB.tokenize(text)
         _check_depth(text, tokens)
         left, options = _without_options(text, tokens)
         left, target = _without_target(left, tokens)
-        statements = [each for each in parse(left, read="duckdb") if each is not None]
+        if left != text:
+            tokens = _DUCKDB.tokenize(left)
+        statements = [each for each in _DUCKDB.parser().parse(tokens, left) if each is not None]
     except SqlglotError as error:
         raise QueryRefused(
             text, _place_of(error, text), "This is not SQL that can be read.", "Check the spelling at the place marked."
@@ -130,6 +134,8 @@ def _check_depth(text: str, tokens: list[Token]) -> None:
             depth -= 1
         if depth > DEEPEST:
             raise QueryRefused(text, (token.start, token.end + 1), "The question is nested too deeply.")
+    if sum(token.token_type is TokenType.L_BRACKET for token in tokens) > _MOST_BRACKETS:
+        raise QueryRefused("", None, "The question has too many brackets.")
     if len(tokens) > 20_000:
         raise QueryRefused("", None, "The question has too many words.")
 

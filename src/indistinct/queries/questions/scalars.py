@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Apply, Constant, Expression, Operation, Scalar
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Operation
 from indistinct.queries.policy.terms import ColumnType
+from indistinct.queries.questions.literals import (
+    TIMES,
+    alike,
+    as_number,
+    constant,
+    number_in,
+    plain,
+    shown,
+    time_constant,
+    typed,
+    unified,
+    wider,
+)
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
 
-__all__ = ["clamped", "number_in", "read_condition", "read_scalar"]
+__all__ = ["clamped", "read_condition", "read_scalar"]
 
 _ARITHMETIC: dict[type[exp.Expression], Operation] = {
     exp.Add: Operation.ADD,
@@ -46,10 +58,6 @@ _OF_TIMES: dict[type[exp.Expression], Operation] = {
     exp.DayOfMonth: Operation.DAY,
     exp.Hour: Operation.HOUR,
 }
-_NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
-_TIMES: frozenset[ColumnType] = frozenset({"date", "timestamp"})
-_MOST_DIGITS = 40
-_LARGEST = Fraction(10) ** 150
 
 
 def read_condition(node: exp.Expression, scope: Scope) -> Expression:
@@ -73,13 +81,13 @@ def read_scalar(node: exp.Expression | None, scope: Scope) -> Expression:  # noq
         case exp.Column():
             return scope.find(node)
         case exp.Literal() | exp.Null() | exp.Boolean():
-            return _constant(node)
+            return constant(node)
         case exp.Neg():
             only(node, "this")
             value = read_scalar(node.this, scope)
             if isinstance(value, Constant) and isinstance(value.value, int | Fraction):
                 return Constant(-value.value, value.type)
-            return Apply(Operation.SUBTRACT, (Constant(0, "integer"), _number(node, value)), "real")
+            return Apply(Operation.SUBTRACT, (Constant(0, "integer"), as_number(node, value)), "real")
         case exp.And() | exp.Or():
             only(node, "this", "expression")
             operation = Operation.AND if isinstance(node, exp.And) else Operation.OR
@@ -91,7 +99,7 @@ def read_scalar(node: exp.Expression | None, scope: Scope) -> Expression:  # noq
             return Apply(Operation.NOT, (read_condition(node.this, scope),), "boolean")
     if type(node) in _ARITHMETIC:
         only(node, "this", "expression", "typed", "safe")
-        pair = [_number(each, read_scalar(each, scope)) for each in (node.this, node.expression)]
+        pair = [as_number(each, read_scalar(each, scope)) for each in (node.this, node.expression)]
         return Apply(_ARITHMETIC[type(node)], tuple(pair), "real")
     if type(node) in _COMPARISONS:
         only(node, "this", "expression")
@@ -103,11 +111,11 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
     kind = type(node)
     if kind in _OF_NUMBERS:
         only(node, "this")
-        return Apply(_OF_NUMBERS[kind], (_number(node, read_scalar(node.this, scope)),), "real")
+        return Apply(_OF_NUMBERS[kind], (as_number(node, read_scalar(node.this, scope)),), "real")
     if kind in _OF_TEXT:
         only(node, "this")
         operation, result = _OF_TEXT[kind]
-        return Apply(operation, (_typed(node, read_scalar(node.this, scope), frozenset({"text"})),), result)
+        return Apply(operation, (typed(node, read_scalar(node.this, scope), frozenset({"text"})),), result)
     if kind in _OF_TIMES:
         only(node, "this")
         return _part_of_time(node, _OF_TIMES[kind], read_scalar(_bare(node.this), scope))
@@ -122,7 +130,7 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
         case exp.In():
             only(node, "this", "expressions", "query")
             value = read_scalar(node.this, scope)
-            members = tuple(_alike(each, value, read_scalar(each, scope)) for each in node.expressions)
+            members = tuple(alike(each, value, read_scalar(each, scope)) for each in node.expressions)
             if (
                 node.args.get("query") is not None
                 or not members
@@ -133,9 +141,7 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
         case exp.Between():
             only(node, "this", "low", "high")
             value = read_scalar(node.this, scope)
-            low, high = (
-                _alike(each, value, read_scalar(each, scope)) for each in (node.args["low"], node.args["high"])
-            )
+            low, high = (alike(each, value, read_scalar(each, scope)) for each in (node.args["low"], node.args["high"]))
             sides = (
                 Apply(Operation.LESS_OR_EQUAL, (low, value), "boolean"),
                 Apply(Operation.LESS_OR_EQUAL, (value, high), "boolean"),
@@ -151,22 +157,22 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
             return _case(node, scope)
         case exp.Coalesce():
             only(node, "this", "expressions", "is_nvl", "is_null")
-            return _unified(
+            return unified(
                 node, Operation.COALESCE, [read_scalar(each, scope) for each in (node.this, *node.expressions)]
             )
         case exp.Nullif():
             only(node, "this", "expression")
             value = read_scalar(node.this, scope)
-            other = _alike(node, value, read_scalar(node.expression, scope))
+            other = alike(node, value, read_scalar(node.expression, scope))
             return Apply(Operation.NULL_IF, (value, other), value.type)
         case exp.Least() | exp.Greatest():
             only(node, "this", "expressions", "ignore_nulls")
-            values = [_number(each, read_scalar(each, scope)) for each in (node.this, *node.expressions)]
+            values = [as_number(each, read_scalar(each, scope)) for each in (node.this, *node.expressions)]
             extreme = Operation.LEAST if isinstance(node, exp.Least) else Operation.GREATEST
-            return Apply(extreme, tuple(values), _wider(values))
+            return Apply(extreme, tuple(values), wider(values))
         case exp.Mod():
             only(node, "this", "expression")
-            value, divisor = _number(node, read_scalar(node.this, scope)), read_scalar(_bare(node.expression), scope)
+            value, divisor = as_number(node, read_scalar(node.this, scope)), read_scalar(_bare(node.expression), scope)
             if (
                 value.type != "integer"
                 or not isinstance(divisor, Constant)
@@ -178,7 +184,7 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
         case exp.DPipe() | exp.Concat():
             parts = node.expressions if isinstance(node, exp.Concat) else [node.this, node.expression]
             only(node, "this", "expression", "expressions", "safe", "coalesce")
-            texts = [_typed(each, read_scalar(each, scope), frozenset({"text"})) for each in parts]
+            texts = [typed(each, read_scalar(each, scope), frozenset({"text"})) for each in parts]
             return Apply(Operation.CONCATENATE, tuple(texts), "text")
         case exp.Substring():
             only(node, "this", "start", "length", "zero_start")
@@ -195,41 +201,30 @@ def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  
 
 def clamped(value: Expression, low: Fraction, high: Fraction) -> Expression:
     """CLAMP(value, low, high)."""
-    bounds = [Constant(_plain(each), "integer" if each.denominator == 1 else "real") for each in (low, high)]
+    bounds = [Constant(plain(each), "integer" if each.denominator == 1 else "real") for each in (low, high)]
     kind: ColumnType = (
         "integer" if value.type == "integer" and all(each.type == "integer" for each in bounds) else "real"
     )
     return Apply(Operation.GREATEST, (Apply(Operation.LEAST, (value, bounds[1]), kind), bounds[0]), kind)
 
 
-def number_in(node: object, what: str) -> Fraction:
-    """A number that is written out."""
-    sign = 1
-    while isinstance(node, exp.Neg | exp.Paren):
-        sign = -sign if isinstance(node, exp.Neg) else sign
-        node = node.this
-    if not isinstance(node, exp.Literal) or node.is_string:
-        raise Refuse(node, f"{what} must be a number that is written out.")
-    return sign * _decimal(node)
-
-
 def _clamp(node: exp.Anonymous, scope: Scope) -> Expression:
     only(node, "this", "expressions")
     if len(node.expressions) != 3:
         raise Refuse(node, "CLAMP takes a value, the lowest and the highest.", "Write CLAMP(amount, 0, 100).")
-    value = _number(node, read_scalar(node.expressions[0], scope))
+    value = as_number(node, read_scalar(node.expressions[0], scope))
     low, high = (number_in(each, "A bound of CLAMP") for each in node.expressions[1:])
     if not low < high:
         raise Refuse(
             node,
             "CLAMP takes the lower bound first.",
-            f"Write CLAMP(..., {_shown(high)}, {_shown(low)})." if low > high else "",
+            f"Write CLAMP(..., {shown(high)}, {shown(low)})." if low > high else "",
         )
     return clamped(value, low, high)
 
 
 def _bucket(node: exp.WidthBucket, scope: Scope) -> Expression:
-    value = _number(node, read_scalar(node.this, scope))
+    value = as_number(node, read_scalar(node.this, scope))
     low, high, number = (
         number_in(node.args.get(name) or node, "What WIDTH_BUCKET divides")
         for name in ("min_value", "max_value", "num_buckets")
@@ -240,7 +235,7 @@ def _bucket(node: exp.WidthBucket, scope: Scope) -> Expression:
             "WIDTH_BUCKET takes a value, the lowest, the highest, and the number of buckets.",
             "Write WIDTH_BUCKET(age, 0, 100, 20).",
         )
-    bounds = (Constant(_plain(low), "real"), Constant(_plain(high), "real"), Constant(int(number), "integer"))
+    bounds = (Constant(plain(low), "real"), Constant(plain(high), "real"), Constant(int(number), "integer"))
     return Apply(Operation.BUCKET, (value, *bounds), "integer")
 
 
@@ -248,25 +243,10 @@ def _comparison(node: exp.Expression, scope: Scope) -> Expression:
     operation, swapped = _COMPARISONS[type(node)]
     left, right = (read_scalar(each, scope) for each in (node.this, node.args["expression"]))
     if isinstance(left, Constant) and not isinstance(right, Constant):
-        left = _alike(node.this, right, left)
+        left = alike(node.this, right, left)
     else:
-        right = _alike(node.args["expression"], left, right)
+        right = alike(node.args["expression"], left, right)
     return Apply(operation, (right, left) if swapped else (left, right), "boolean")
-
-
-def _alike(node: exp.Expression, value: Expression, other: Expression) -> Expression:
-    """The other one, if the two can be compared: text that is a date counts as one beside a date."""
-    if isinstance(other, Constant) and other.value is None:
-        return Constant(None, value.type)
-    if value.type == other.type or {value.type, other.type} <= _NUMBERS or {value.type, other.type} <= _TIMES:
-        return other
-    if value.type in _TIMES and isinstance(other, Constant) and isinstance(other.value, str):
-        return _time_constant(node, other.value, value.type)
-    raise Refuse(
-        node,
-        f"A value of type {other.type} cannot be compared with one of type {value.type}.",
-        "Use CAST, or another value.",
-    )
 
 
 def _is(node: exp.Is, scope: Scope) -> Expression:
@@ -281,7 +261,7 @@ def _is(node: exp.Is, scope: Scope) -> Expression:
 
 
 def _like(node: exp.Like, scope: Scope) -> Expression:
-    value = _typed(node, read_scalar(node.this, scope), frozenset({"text"}))
+    value = typed(node, read_scalar(node.this, scope), frozenset({"text"}))
     pattern = read_scalar(node.expression, scope)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str) or "\\" in pattern.value:
         raise Refuse(node, "LIKE takes a pattern that is written out, without backslashes.")
@@ -300,36 +280,13 @@ def _case(node: exp.Case | exp.If, scope: Scope) -> Expression:
         values.append(read_scalar(branch.args["true"], scope))
     otherwise = node.args.get("false" if isinstance(node, exp.If) else "default")
     values.append(read_scalar(otherwise, scope) if otherwise is not None else Constant(None, "text"))
-    unified = _unified(node, Operation.COALESCE, values)
-    parts = [each for pair in zip(conditions, unified.arguments, strict=False) for each in pair]
-    return Apply(Operation.CASE, (*parts, unified.arguments[-1]), unified.type)
-
-
-def _unified(node: exp.Expression, operation: Operation, values: list[Expression]) -> Apply:
-    """Of one type, whatever the values are."""
-    told = [each for each in values if not (isinstance(each, Constant) and each.value is None)]
-    kinds = {each.type for each in told}
-    if not told:
-        raise Refuse(node, "One of the values must not be NULL.")
-    if len(kinds) > 1 and not kinds <= _NUMBERS:
-        raise Refuse(node, f"The values are of different types: {', '.join(sorted(kinds))}.", "Use CAST.")
-    kind: ColumnType = "real" if len(kinds) > 1 else told[0].type
-    return Apply(
-        operation,
-        tuple(
-            Constant(None, kind) if isinstance(each, Constant) and each.value is None else _as(each, kind)
-            for each in values
-        ),
-        kind,
-    )
-
-
-def _as(value: Expression, kind: ColumnType) -> Expression:
-    return Apply(Operation.TO_REAL, (value,), "real") if kind == "real" and value.type == "integer" else value
+    told = unified(node, Operation.COALESCE, values)
+    parts = [each for pair in zip(conditions, told.arguments, strict=False) for each in pair]
+    return Apply(Operation.CASE, (*parts, told.arguments[-1]), told.type)
 
 
 def _substring(node: exp.Substring, scope: Scope) -> Expression:
-    value = _typed(node, read_scalar(node.this, scope), frozenset({"text"}))
+    value = typed(node, read_scalar(node.this, scope), frozenset({"text"}))
     numbers = [
         number_in(node.args[name], "A place in SUBSTRING")
         for name in ("start", "length")
@@ -341,8 +298,8 @@ def _substring(node: exp.Substring, scope: Scope) -> Expression:
 
 
 def _part_of_time(node: exp.Expression, operation: Operation, value: Expression) -> Expression:
-    kinds: frozenset[ColumnType] = frozenset({"timestamp"}) if operation is Operation.HOUR else _TIMES
-    return Apply(operation, (_typed(node, value, kinds),), "integer")
+    kinds: frozenset[ColumnType] = frozenset({"timestamp"}) if operation is Operation.HOUR else TIMES
+    return Apply(operation, (typed(node, value, kinds),), "integer")
 
 
 def _cast(node: exp.Cast, scope: Scope) -> Expression:
@@ -358,12 +315,12 @@ def _cast(node: exp.Cast, scope: Scope) -> Expression:
     elif kind == exp.DType.DATE:
         wanted = "date"
     elif kind == exp.DType.TIMESTAMP and isinstance(node.this, exp.Literal):
-        return _time_constant(node, str(node.this.this), "timestamp")
+        return time_constant(node, str(node.this.this), "timestamp")
     value = read_scalar(node.this, scope)
     if wanted == value.type:
         return value
     if wanted == "date" and isinstance(value, Constant) and isinstance(value.value, str):
-        return _time_constant(node, value.value, "date")
+        return time_constant(node, value.value, "date")
     possible: dict[ColumnType, tuple[Operation, frozenset[ColumnType]]] = {
         "real": (Operation.TO_REAL, frozenset({"integer", "text", "boolean"})),
         "integer": (Operation.TO_INTEGER, frozenset({"real", "text", "boolean"})),
@@ -375,79 +332,12 @@ def _cast(node: exp.Cast, scope: Scope) -> Expression:
     return Apply(possible[wanted][0], (value,), wanted)
 
 
-def _constant(node: exp.Expression) -> Constant:
-    match node:
-        case exp.Null():
-            return Constant(None, "text")
-        case exp.Boolean():
-            return Constant(bool(node.this), "boolean")
-        case exp.Literal(is_string=True):
-            if "\0" in str(node.this):
-                raise Refuse(node, "Text cannot hold a null character.")
-            return Constant(str(node.this), "text")
-    value = _decimal(node)
-    whole = value.denominator == 1 and abs(value) < 2**63
-    return Constant(_plain(value) if whole else value, "integer" if whole else "real")
-
-
-def _decimal(node: exp.Expression) -> Fraction:
-    text = str(node.this)
-    try:
-        mantissa, _, power = text.lower().partition("e")
-        if len(mantissa) > _MOST_DIGITS or abs(int(power or "0")) > 150:
-            raise ValueError
-        value = Fraction(text)
-    except ValueError:
-        raise Refuse(
-            node, "This number cannot be read.", f"Numbers have at most {_MOST_DIGITS} digits and are below 1e150."
-        ) from None
-    if abs(value) >= _LARGEST or 0 < abs(value) <= 1 / _LARGEST:
-        raise Refuse(node, "Numbers are below 1e150 here, and above 1e-150.")
-    return value
-
-
-def _time_constant(node: exp.Expression, text: str, kind: ColumnType) -> Constant:
-    try:
-        value: Scalar = dt.date.fromisoformat(text) if kind == "date" else dt.datetime.fromisoformat(text)
-        if isinstance(value, dt.datetime) and value.tzinfo is not None:
-            value = value.astimezone(dt.UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        raise Refuse(node, f"{text!r} is no {kind}.", "Write '2026-01-31', or '2026-01-31 12:30:00'.") from None
-    return Constant(value, kind)
-
-
-def _typed(node: exp.Expression, value: Expression, kinds: frozenset[ColumnType]) -> Expression:
-    if isinstance(value, Constant) and value.value is None:
-        return Constant(None, min(kinds))
-    if value.type not in kinds:
-        raise Refuse(
-            node, f"A value of type {' or '.join(sorted(kinds))} is needed here, but this is of type {value.type}."
-        )
-    return value
-
-
-def _number(node: exp.Expression, value: Expression) -> Expression:
-    return _typed(node, value, _NUMBERS)
-
-
-def _wider(values: list[Expression]) -> ColumnType:
-    return "integer" if all(each.type == "integer" for each in values) else "real"
-
-
 def _bare(node: exp.Expression) -> exp.Expression:
     """sqlglot wraps some arguments in casts of its own making."""
     if isinstance(node, exp.TsOrDsToDate):
         inner = node.this
         return inner if isinstance(inner, exp.Expression) else node
     return node
-
-
-def _plain(value: Fraction) -> int | Fraction:
-    return int(value) if value.denominator == 1 else value
-
-
-def _shown(value: Fraction) -> str:
-    return str(_plain(value)) if value.denominator == 1 else f"{float(value):g}"
 
 
 def _unknown(node: exp.Expression) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Field
+from indistinct.queries.plans.expressions import Expression, Field, Range
 from indistinct.queries.policy.terms import Key, Row
 from indistinct.queries.refusals import Refuse
 
@@ -23,6 +23,8 @@ class Scope:
     """Public keys, of the columns that have them."""
     steps: dict[Field, Fraction] = field(default_factory=dict)
     """The owner's steps for sums, of the columns that have them."""
+    totals: dict[Expression, Range] = field(default_factory=dict)
+    """The owner's bounds of what a unit's rows in one group add up to, of the columns that have them."""
     unit: Field | Row | None = None
     """The column of the unit of privacy; None where everything is public."""
     units: set[Field] = field(default_factory=set)

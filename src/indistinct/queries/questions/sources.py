@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, range_of
+from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
 from indistinct.queries.plans.relations import (
     UNIT,
     Derived,
@@ -19,12 +19,13 @@ from indistinct.queries.plans.relations import (
     UnitFunction,
     handed_on,
 )
-from indistinct.queries.policy.terms import ROW, Column, ColumnType, Policy, PrivateTable, Row
+from indistinct.queries.policy.terms import ROW, Policy, PrivateTable, Row
+from indistinct.queries.questions.joining import bounds_of, check_joined_on_unit, described
 from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
 
-__all__ = ["Sources", "bare"]
+__all__ = ["Sources"]
 
 _UNIT_FUNCTIONS: dict[type[exp.Expression], UnitFunction] = {
     exp.Sum: UnitFunction.SUM,
@@ -115,6 +116,8 @@ class Sources:
                 scope.keys[found] = column.keys
             if column.step is not None:
                 scope.steps[found] = Fraction(column.step)
+            if column.unit_low is not None and column.unit_high is not None:
+                scope.totals[found] = Fraction(column.unit_low), Fraction(column.unit_high)
         scope.relations[shown] = columns
         if isinstance(table, PrivateTable):
             self.private.append(table)
@@ -147,7 +150,10 @@ class Sources:
         if set(other.relations) & set(scope.relations):
             raise Refuse(join.this, "Two tables have the same name here.", "Give one another name with AS.")
         both = Scope(
-            {**scope.relations, **other.relations}, {**scope.keys, **other.keys}, {**scope.steps, **other.steps}
+            {**scope.relations, **other.relations},
+            {**scope.keys, **other.keys},
+            {**scope.steps, **other.steps},
+            {**scope.totals, **other.totals},
         )
         if scope.unit is ROW or other.unit is ROW:
             raise InternalError("A row that is joined has a number.")
@@ -159,10 +165,10 @@ class Sources:
                 "Turn the two around.",
             )
         if scope.unit is not None and other.unit is not None:
-            _check_joined_on_unit(join, condition, scope, other)
+            check_joined_on_unit(join, condition, scope, other)
         both.unit = scope.unit if scope.unit is not None else other.unit
         both.units = scope.units | (other.units if side != "LEFT" else set())
-        scope.relations, scope.keys, scope.steps = both.relations, both.keys, both.steps
+        scope.relations, scope.keys, scope.steps, scope.totals = both.relations, both.keys, both.steps, both.totals
         scope.unit, scope.units = both.unit, both.units
         return Join(left, right, condition, left=side == "LEFT")
 
@@ -209,7 +215,7 @@ class Sources:
                     raise Refuse(
                         item, f"Two columns of the sub-query are called {name!r}.", "Give one another name with AS."
                     )
-                kind, known = _described(value)
+                kind, known = described(value)
                 column = Field(inner, handed_on(len(outputs)), kind, known, name)
                 columns[name.casefold()] = column
                 outputs.append(value)
@@ -218,6 +224,8 @@ class Sources:
                         result.keys[column] = scope.keys[value]
                     if value in scope.steps:
                         result.steps[column] = scope.steps[value]
+                    if value in scope.totals:
+                        result.totals[column] = scope.totals[value]
                     if value in scope.units:
                         result.units.add(column)
         result.relations[shown] = columns
@@ -294,78 +302,3 @@ class Sources:
         alias = node.args.get("alias")
         if alias is not None:
             only(alias, "this")
-
-
-def bounds_of(column: Column) -> tuple[Fraction, Fraction] | None:
-    """The owner's bounds of a column, exactly."""
-    return (Fraction(column.low), Fraction(column.high)) if column.low is not None and column.high is not None else None
-
-
-def bare(value: Expression) -> Expression:
-    """A value without the bounds around it, where it is moved into them again: what is counted of it is the same.
-
-    Bounds that its range does not tell of stay; and so do those that leave a single number, such as
-    CLAMP(CLAMP(x, 0, 10), 20, 30), as what is not in between would not be moved to it.
-    """
-    known = range_of(value)
-    if known is None or known[0] == known[1]:
-        return value
-    match value:
-        case Apply(
-            operation=Operation.LEAST | Operation.GREATEST, arguments=(Field() | Apply() as inner, Constant() as bound)
-        ) if range_of(bound) is not None:
-            if range_of(inner) is not None:
-                return bare(inner)
-            if isinstance(inner, Apply) and isinstance(inner.arguments[1], Constant):  # LEAST(x, highest), of CLAMP
-                return inner.arguments[0]
-    return value
-
-
-def _described(value: Expression | UnitAggregate) -> tuple[ColumnType, tuple[Fraction, Fraction] | None]:
-    match value:
-        case UnitAggregate(function=UnitFunction.COUNT_ROWS | UnitFunction.COUNT):
-            return "integer", None
-        case UnitAggregate(function=UnitFunction.LEAST | UnitFunction.GREATEST, argument=argument) if (
-            argument is not None
-        ):
-            return argument.type, range_of(argument)
-        case UnitAggregate(function=UnitFunction.AVERAGE, argument=argument) if argument is not None:
-            return "real", range_of(argument)
-        case UnitAggregate():
-            return "real", None
-    return value.type, range_of(value)
-
-
-def _check_joined_on_unit(join: exp.Join, condition: Expression, left: Scope, right: Scope) -> None:
-    """Two private tables are joined only where both rows are of the same unit."""
-    if UNIT in {scope.unit.name for scope in (left, right) if isinstance(scope.unit, Field)} and not _named_units(
-        left, right
-    ):
-        raise Refuse(join.this, "Tables whose rows are units of their own cannot be joined with one another.")
-    for part in _conjuncts(condition):
-        if isinstance(part, Apply) and part.operation is Operation.EQUAL:
-            first, second = part.arguments
-            if first.type != second.type:
-                continue
-            if (first in left.units and second in right.units) or (second in left.units and first in right.units):
-                return
-    names = [scope.unit.called if isinstance(scope.unit, Field) else "" for scope in (left, right)]
-    raise Refuse(
-        join.this,
-        "Private tables are joined on the unit of privacy.",
-        f"Add to ON that {names[0]!r} of the one equals {names[1]!r} of the other.",
-    )
-
-
-def _named_units(left: Scope, right: Scope) -> bool:
-    """Whether both units have columns that a question can name."""
-    return all(
-        any(column in scope.units for columns in scope.relations.values() for column in columns.values())
-        for scope in (left, right)
-    )
-
-
-def _conjuncts(condition: Expression) -> list[Expression]:
-    if isinstance(condition, Apply) and condition.operation is Operation.AND:
-        return [part for argument in condition.arguments for part in _conjuncts(argument)]
-    return [condition]

@@ -1,20 +1,13 @@
 // Ask and balance: a dry run as you type, the answer with its noise intervals, and what is left.
 
+import { amounts, balanceTold, showBalance, showEarlier } from "./ask.balance.js";
 import { slider } from "./controls.js";
 import { newest } from "./source.js";
 import { element, html } from "./svg.js";
 
 const get = (id) => document.getElementById(id);
 const ERRORS = ["1", "2", "3", "5", "10", "20", "30", "50", "100", "200", "300", "500", "1000", "2000", "5000", "10000"];
-let token = "", error = "30", priced = null, charges = [], refusals = [], balance = null;
-
-// An exact amount as a decimal; what is sent and exported stays exact.
-function decimal(amount) {
-  const [above, below = "1"] = amount.split("/");
-  return Number((Number(above) / Number(below)).toPrecision(6)).toString();
-}
-
-const amounts = (told) => Object.entries(told).map(([name, amount]) => `${name} ${decimal(amount)}`).join(", ") || "nothing";
+let token = "", error = "30", priced = null;
 
 async function send(path, body) {
   const answer = await fetch(path, {
@@ -103,28 +96,10 @@ function chart(answer, column) {
   get("chart").append(svg);
 }
 
-async function showBalance() {
-  balance = await send("v1/balance");
-  charges = (await send("v1/history")).charges;
-  get("export").disabled = false;
-  get("budgets").replaceChildren(...balance.budgets.map((each) => {
-    const share = Number(decimal(each.cap)) ? Number(decimal(each.spent)) / Number(decimal(each.cap)) : 0;
-    const told = `${each.currency}: ${decimal(each.spent)} of ${decimal(each.cap)} spent, ${decimal(each.left)} left`;
-    return html("div", { class: "field" },
-      html("div", { class: "top" }, html("span", {}, `${each.budget}${each.analyst ? "" : " (all together)"}`), html("span", {}, told)),
-      element("svg", { viewBox: "0 0 400 10", preserveAspectRatio: "none", class: "gauge", role: "img", "aria-label": told },
-        element("rect", { class: "axis", x: 0, y: 0, width: 400, height: 10 }), element("rect", { class: "bar", x: 0, y: 0, width: 400 * Math.min(1, share), height: 10 })));
-  }));
-  const lines = [...refusals, ...charges].sort((a, b) => (a.time < b.time ? 1 : -1));
-  get("history").replaceChildren(...lines.map((each) => html("tr", {},
-    html("td", {}, each.time.slice(0, 19).replace("T", " ")), html("td", {}, each.analyst ?? ""),
-    html("td", {}, amounts(each.cost ?? {})), html("td", {}, each.state))));
-}
-
 get("enter").addEventListener("submit", async (event) => {
   event.preventDefault();
   token = get("token").value.trim();
-  try { await showBalance(); get("trouble").hidden = true; get("sql").focus(); typed(); } catch (problem) { refused(problem); }
+  try { await showBalance(send); get("trouble").hidden = true; get("sql").focus(); typed(); } catch (problem) { refused(problem); }
 });
 get("ask").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -136,9 +111,8 @@ get("ask").addEventListener("submit", async (event) => {
     get("trouble").hidden = true;
   } catch (problem) {
     refused(problem);
-    refusals.push({ time: new Date().toISOString(), analyst: "this tab", state: `refused: ${problem.code ?? "no answer"}` });
   }
-  await showBalance().catch(refused);
+  await showBalance(send).catch(refused);
   typed();
 });
 get("sql").addEventListener("input", typed);
@@ -147,8 +121,9 @@ get("error").append(slider({
   label: "within ±, 95 times of 100", steps: ERRORS, value: error, ends: ["costs more", "protects more →"],
   changed: (text) => { error = text; typed(); },
 }));
+get("earlier").addEventListener("click", () => showEarlier(send).catch(refused));
 get("export").addEventListener("click", () => {
-  const link = html("a", { download: "balance.json", href: URL.createObjectURL(new Blob([JSON.stringify({ balance, charges, refusals }, null, 1)], { type: "application/json" })) });
+  const link = html("a", { download: "balance.json", href: URL.createObjectURL(new Blob([JSON.stringify(balanceTold(), null, 1)], { type: "application/json" })) });
   link.click();
   URL.revokeObjectURL(link.href);
 });

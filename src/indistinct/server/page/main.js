@@ -5,7 +5,7 @@ import { partControls, slider } from "./controls.js";
 import { makeCurve } from "./curve.js";
 import { makeRegion } from "./region.js";
 import { curve as askCurve, grid, kinds as askKinds, newest, numbers as askNumbers } from "./source.js";
-import { DELTAS, PRIORS, firstPart, fromHash, toHash } from "./state.js";
+import { DELTAS, PRIORS, firstPart, fromHash, nearestOf, toHash } from "./state.js";
 import { CLASSES, element, html } from "./svg.js";
 
 const get = (id) => document.getElementById(id);
@@ -96,6 +96,9 @@ function snapshot() {
   return structuredClone({ parts: state.parts, delta: state.delta, prior: state.prior });
 }
 
+// How often a mechanism may be used: as often as there are numbers for; null for any number of times.
+const countsOf = (name) => grid?.counts[name] ?? null;
+
 let saving = 0;
 function changed() {
   growing++;
@@ -108,8 +111,12 @@ function changed() {
 
 function build() {
   const controls = state.parts.map((part, position) => partControls({
-    part, position, kinds, counts: grid?.counts, exact: !grid, removable: state.parts.length > 1, changed,
-    replaced: (name) => { state.parts[position] = { ...firstPart(kinds.find((each) => each.name === name)), times: part.times }; rebuild(position); },
+    part, position, kinds, counts: countsOf(part.kind), exact: !grid, removable: state.parts.length > 1, changed,
+    replaced: (name) => {
+      const first = firstPart(kinds.find((each) => each.name === name), countsOf(name));
+      state.parts[position] = { ...first, times: nearestOf(countsOf(name), part.times) };
+      rebuild(position);
+    },
     removed: () => { state.parts.splice(position, 1); rebuild(Math.max(0, position - 1)); },
   }));
   notes = controls.map((each) => each.noise);
@@ -134,7 +141,7 @@ function rebuild(focus) {
 // From one answer to all of them: a dozen regions, each drawn when its numbers are there.
 async function grow() {
   const mine = ++growing, whole = snapshot();
-  const counts = grid ? grid.counts.filter((count) => count <= whole.parts[0].times) : null;
+  const counts = countsOf(whole.parts[0].kind)?.filter((count) => count <= whole.parts[0].times) ?? null;
   const total = whole.parts.reduce((sum, part) => sum + part.times, 0);
   const frames = counts ? counts.length : Math.min(12, total);
   for (let frame = 1; frame <= frames && mine === growing; frame++) {
@@ -161,7 +168,7 @@ async function start() {
   kinds = offered.list;
   get("views").hidden = !offered.served;
   get("motto").hidden = offered.served;
-  state = fromHash(location.hash, kinds) ?? { parts: [firstPart(kinds[0])], delta: "1e-6", prior: "1/2" };
+  state = fromHash(location.hash, kinds) ?? { parts: [firstPart(kinds[0], countsOf(kinds[0].name))], delta: "1e-6", prior: "1/2" };
   if (grid) get("precomputed").hidden = false;
   build();
   changed();

@@ -3,11 +3,16 @@
 export const PRIORS = ["1/1000", "1/100", "1/20", "1/10", "1/4", "1/2", "3/4", "9/10", "99/100"];
 export const DELTAS = ["1e-12", "1e-11", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1"];
 
-export function firstPart(kind) {
+export function firstPart(kind, counts) {
   const part = { kind: kind.name };
   for (const parameter of kind.parameters) part[parameter.name] = parameter.first;
-  part.times = 30;
+  part.times = nearestOf(counts, 30);
   return part;
+}
+
+// The count nearest to another, where only some are on offer.
+export function nearestOf(counts, times) {
+  return counts ? counts.reduce((best, count) => (Math.abs(Math.log(count / times)) < Math.abs(Math.log(best / times)) ? count : best)) : times;
 }
 
 export function toHash(state, kinds) {

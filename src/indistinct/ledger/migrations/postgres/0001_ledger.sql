@@ -7,15 +7,15 @@ CREATE TABLE indistinct_ledger.version (
     one    BOOLEAN PRIMARY KEY DEFAULT true CHECK (one),
     format INTEGER NOT NULL
 );
-INSERT INTO indistinct_ledger.version (format) VALUES (1);
+INSERT INTO indistinct_ledger.version (format) VALUES (2);
 
 CREATE TABLE indistinct_ledger.entry (
     number BIGINT PRIMARY KEY CHECK (number > 0),
     kind   TEXT NOT NULL
-           CHECK (kind IN ('ledger', 'budget', 'grant', 'reserve', 'start', 'release', 'fail', 'void')),
+           CHECK (kind IN ('ledger', 'budget', 'grant', 'reserve', 'start', 'charge', 'release', 'fail', 'void')),
     charge BIGINT REFERENCES indistinct_ledger.entry (number)
            CHECK ((charge IS NULL) = (kind NOT IN ('start', 'release', 'fail', 'void'))),
-    key    TEXT CHECK ((key IS NULL) = (kind <> 'reserve')),
+    key    TEXT CHECK ((key IS NULL) = (kind NOT IN ('reserve', 'charge'))),
     time   BIGINT NOT NULL,
     text   TEXT NOT NULL,
     answer BYTEA CHECK ((answer IS NULL) = (kind <> 'release')),
@@ -43,6 +43,22 @@ BEGIN
     RAISE EXCEPTION 'a row of a ledger is never changed or deleted';
 END $$;
 
+CREATE FUNCTION indistinct_ledger.follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.kind IN ('start', 'void') AND NOT EXISTS (
+        SELECT 1 FROM indistinct_ledger.entry WHERE number = NEW.charge AND kind = 'reserve')
+    THEN
+        RAISE EXCEPTION 'only what was reserved starts or is given back';
+    END IF;
+    IF NEW.kind IN ('release', 'fail') AND NOT EXISTS (
+        SELECT 1 FROM indistinct_ledger.entry WHERE number = NEW.charge AND kind = 'charge'
+        UNION ALL SELECT 1 FROM indistinct_ledger.entry WHERE charge = NEW.charge AND kind = 'start')
+    THEN
+        RAISE EXCEPTION 'only what has started ends';
+    END IF;
+    RETURN NEW;
+END $$;
+
 CREATE FUNCTION indistinct_ledger.move_on() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.entry <= OLD.entry OR NEW.cap < OLD.cap
@@ -55,6 +71,8 @@ END $$;
 
 CREATE TRIGGER entry_is_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON indistinct_ledger.entry
     FOR EACH STATEMENT EXECUTE FUNCTION indistinct_ledger.refuse();
+CREATE TRIGGER entry_follows BEFORE INSERT ON indistinct_ledger.entry
+    FOR EACH ROW WHEN (NEW.kind IN ('start', 'void', 'release', 'fail')) EXECUTE FUNCTION indistinct_ledger.follow();
 CREATE TRIGGER balance_is_not_deleted BEFORE DELETE OR TRUNCATE ON indistinct_ledger.balance
     FOR EACH STATEMENT EXECUTE FUNCTION indistinct_ledger.refuse();
 CREATE TRIGGER balance_moves_on BEFORE UPDATE ON indistinct_ledger.balance

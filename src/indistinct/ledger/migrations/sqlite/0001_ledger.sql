@@ -3,9 +3,9 @@
 CREATE TABLE entry (
     number INTEGER PRIMARY KEY CHECK (number > 0),
     kind   TEXT NOT NULL
-           CHECK (kind IN ('ledger', 'budget', 'grant', 'reserve', 'start', 'release', 'fail', 'void')),
+           CHECK (kind IN ('ledger', 'budget', 'grant', 'reserve', 'start', 'charge', 'release', 'fail', 'void')),
     charge INTEGER REFERENCES entry (number) CHECK ((charge IS NULL) = (kind NOT IN ('start', 'release', 'fail', 'void'))),
-    key    TEXT CHECK ((key IS NULL) = (kind <> 'reserve')),
+    key    TEXT CHECK ((key IS NULL) = (kind NOT IN ('reserve', 'charge'))),
     time   INTEGER NOT NULL,
     text   TEXT NOT NULL,
     answer BLOB CHECK ((answer IS NULL) = (kind <> 'release')),
@@ -37,6 +37,16 @@ BEGIN SELECT RAISE(ABORT, 'a row of a ledger is never deleted'); END;
 CREATE TRIGGER entry_is_next BEFORE INSERT ON entry
 WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM entry)
 BEGIN SELECT RAISE(ABORT, 'a row of a ledger follows the last one'); END;
+
+CREATE TRIGGER entry_starts BEFORE INSERT ON entry
+WHEN NEW.kind IN ('start', 'void') AND (SELECT kind FROM entry WHERE number = NEW.charge) IS NOT 'reserve'
+BEGIN SELECT RAISE(ABORT, 'only what was reserved starts or is given back'); END;
+
+CREATE TRIGGER entry_ends BEFORE INSERT ON entry
+WHEN NEW.kind IN ('release', 'fail') AND NOT EXISTS (
+    SELECT 1 FROM entry WHERE number = NEW.charge AND kind = 'charge'
+    UNION ALL SELECT 1 FROM entry WHERE charge = NEW.charge AND kind = 'start')
+BEGIN SELECT RAISE(ABORT, 'only what has started ends'); END;
 
 CREATE TRIGGER balance_is_not_deleted BEFORE DELETE ON balance
 BEGIN SELECT RAISE(ABORT, 'a balance of a ledger is never deleted'); END;

@@ -1,0 +1,81 @@
+"""What may be said about a question beside its text: what it costs, and how much of a unit it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from indistinct.errors import InvalidParameter
+from indistinct.queries.policy.terms import Key
+from indistinct.queries.pricing import Wish
+from indistinct.queries.questions.planner import Wishes
+from indistinct.queries.questions.reading import Spoken
+
+__all__ = ["Asking", "Options"]
+
+
+class Options(TypedDict, total=False):
+    """The options of `PrivateDatabase.sql`, `explain` and `rehearse`."""
+
+    epsilon: object
+    """For noise that is private without any delta; with `delta`, for as much noise as keeps both."""
+    rho: object
+    """Of zero-concentrated privacy, where the budget counts in that."""
+    mu: object
+    """Of Gaussian privacy, where the budget counts in its square."""
+    delta: object
+    """Alone, for the keys of private groups."""
+    groups: int | None
+    """In at most so many groups a unit is used, within the owner's bound."""
+    rows: int | None
+    """With at most so many rows in each."""
+    keys: Mapping[str, Sequence[Key]] | None
+    """The groups of columns, by name: all of them are answered, and no others."""
+    cells: int | None
+    """Of the grid on which quantiles of real numbers are found: 1,024 to 16,384 unless it is said, by the groups."""
+    intervals: bool
+    """Whether quantiles are to have intervals of values, even where selecting each by itself has less error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The options, given or left out."""
+
+    epsilon: object = None
+    rho: object = None
+    mu: object = None
+    delta: object = None
+    groups: int | None = None
+    rows: int | None = None
+    keys: Mapping[str, Sequence[Key]] | None = field(default=None)
+    cells: int | None = None
+    intervals: bool = False
+
+    def wish(self, spoken: Spoken) -> Wish:
+        """About the cost: what is given, else what the text says."""
+        told = spoken.options
+        return Wish(
+            self.epsilon if self.epsilon is not None else told.get("epsilon"),
+            self.rho if self.rho is not None else told.get("rho"),
+            self.mu,
+            self.delta if self.delta is not None else told.get("delta"),
+        )
+
+    def wishes(self, spoken: Spoken) -> Wishes:
+        """About what is used of a unit."""
+        return Wishes(
+            groups=self.groups or _count(spoken.options, "max_groups_contributed"),
+            rows=self.rows or _count(spoken.options, "max_rows_contributed"),
+            keys=self.keys or {},
+            cells=self.cells,
+            intervals=self.intervals,
+        )
+
+
+def _count(told: Mapping[str, str], name: str) -> int | None:
+    if name not in told:
+        return None
+    if not told[name].isascii() or not told[name].isdigit():
+        raise InvalidParameter(name, told[name], "be a whole number")
+    return int(told[name])
