@@ -56,7 +56,14 @@ NAMES: Final = {
 }
 
 
-def policy(*, groups: int = 2, rows: int = 2, row: bool = False, keys: bool = False) -> Policy:
+def policy(
+    *,
+    groups: int = 2,
+    rows: int = 2,
+    row: bool = False,
+    keys: bool = False,
+    cantons: tuple[str | None, ...] | None = None,
+) -> Policy:
     """Visits of people, who live in towns, which are public."""
 
     def columns(table: str) -> dict[str, Column]:
@@ -65,12 +72,13 @@ def policy(*, groups: int = 2, rows: int = 2, row: bool = False, keys: bool = Fa
     visits = columns("visits") | {"cost": Column(type="real", low=-10, high=50)}
     if keys:
         visits["ward"] = Column(type="text", keys=("a", "b", "c", None))
+    towns = columns("towns") | {"canton": Column(type="text", keys=cantons)}
     bound = Contribution(groups=groups, rows=rows)
     return Policy(
         tables=(
             PrivateTable(name="visits", unit=ROW if row else "who", columns=visits, contribution=bound),
             PrivateTable(name="people", unit="id", columns=columns("people"), contribution=bound),
-            PublicTable(name="towns", columns=columns("towns")),
+            PublicTable(name="towns", columns=towns),
         ),
         budget=Budget(epsilon=1, delta=1e-6),
     )

@@ -169,9 +169,10 @@ def test_a_ledger_goes_on_with_its_rule(file: Path, tmp_path: Path) -> None:
 
 def test_a_ledger_takes_the_budgets_of_another_table(file: Path, tmp_path: Path) -> None:
     place = tmp_path / "two.ledger"
-    for name, questions in (("sales", None), ("others", 1)):
+    other = sales(tmp_path, rows=1000)
+    for name, source, questions in (("sales", file, None), ("others", other, 1)):
         with indistinct.open(
-            file, unit="user_id", epsilon=1, delta=1e-6, ledger=place, name=name, questions=questions
+            source, unit="user_id", epsilon=1, delta=1e-6, ledger=place, name=name, questions=questions
         ) as opened:
             assert opened.sql(f"SELECT COUNT(*) FROM {name}").rows
     with Ledger.open(place) as book:

@@ -45,6 +45,7 @@ source = "postgresql://somewhere/wards"
 columns.ward.type = "text"
 [analysts.ana]
 epsilon = 0.05
+delta = 1e-7
 [analysts."Ben B."]
 """
 
@@ -81,7 +82,10 @@ def test_everything_that_a_file_may_say(tmp_path: Path) -> None:
             PublicTable(name="wards", source="postgresql://somewhere/wards", columns={"ward": Column(type="text")}),
         ),
         budget=Budget(epsilon=Fraction(1, 10), delta=Fraction(1, 10**6)),
-        analysts=(Analyst(name="ana", budget=Budget(epsilon=Fraction(1, 20))), Analyst(name="Ben B.")),
+        analysts=(
+            Analyst(name="ana", budget=Budget(epsilon=Fraction(1, 20), delta=Fraction(1, 10**7))),
+            Analyst(name="Ben B."),
+        ),
     )
 
 

@@ -58,6 +58,11 @@ QUESTIONS = {
         "SELECT SUM(CLAMP(a, 0, 9)), SUM(CLAMP(b, -5, 5)), AVG(CLAMP(c, 0, 9)) FROM (SELECT who, SUM(cost * 1e10) AS a,"
         " AVG(cost) AS b, SUM(days * cost) AS c FROM visits GROUP BY who) AS s"
     ),
+    "a name like ours": (
+        'SELECT "UNIT OF PRIVACY" AS w, COUNT(*), SUM("C0") FROM (SELECT ward AS "UNIT OF PRIVACY", days AS x,'
+        ' CLAMP(days, 0, 9) AS "C0" FROM visits) AS s GROUP BY w'
+    ),
+    "a number for ours": 'SELECT COUNT(*) FROM (SELECT days AS "Unit Of Privacy" FROM visits) AS s',
     "totals of units": (
         "SELECT ward, SUM_PER_UNIT(cost, -20, 60), SUM_PER_UNIT(days, 2, 9), COUNT(*), COUNT(DISTINCT who)"
         " FROM visits GROUP BY ward"
@@ -202,6 +207,53 @@ def test_a_row_that_is_a_unit_changes_one_group(engine: str) -> None:
             assert violations(plan, here, there) == []
 
 
+ROW_JOINS = {
+    "a table": "SELECT canton, COUNT(*), SUM(cost) FROM visits JOIN towns ON ward >= town GROUP BY canton",
+    "two keys": "SELECT canton, town, COUNT(*) FROM visits JOIN towns ON ward <> town GROUP BY canton, town",
+    "quantiles": "SELECT canton, MEDIAN(cost) FROM visits JOIN towns ON ward <> town GROUP BY canton",
+    "a sub-query": (
+        'SELECT canton, COUNT(*) FROM (SELECT ward AS w, days AS "UNIT OF PRIVACY" FROM visits) AS s'
+        " JOIN towns ON w > town GROUP BY canton"
+    ),
+}
+CANTONS = ("A", "B", "C", None)
+FAN: Rows = [("a", canton) for canton in CANTONS] + [("b", canton) for canton in CANTONS]
+
+
+def row_violations(engine: str, name: str, change: Change = str) -> list[str]:
+    """What is broken where rows are units, are joined with several public ones each, and one of them is removed."""
+    broken = []
+    for groups, keys in ((1, True),) if engine == "spark" else ((1, False), (2, False), (1, True), (2, True)):
+        plan = planned(ROW_JOINS[name], policy(row=True, groups=groups, rows=groups, cantons=CANTONS if keys else None))
+        assert plan.by_rows
+        tables = {**database(11), "towns": FAN}
+        rows = tables["visits"]
+        fewer = [{**tables, "visits": [*rows[:place], *rows[place + 1 :]]} for place in range(0, len(rows), 4)][
+            : 2 if engine == "spark" else None
+        ]
+        here, *others = exacts(engine, [tables, *fewer], plan, change)
+        broken += [each for there in others for each in violations(plan, here, there)]
+    return broken
+
+
+@pytest.mark.parametrize("engine", EACH)
+@pytest.mark.parametrize("name", ROW_JOINS)
+def test_a_joined_row_changes_its_own_groups_alone(engine: str, name: str) -> None:
+    assert row_violations(engine, name) == []
+
+
+@pytest.mark.parametrize("name", ROW_JOINS)
+def test_choosing_by_the_numbers_of_rows_is_caught(name: str) -> None:
+    """The number of a row is another one where a row before it is removed."""
+
+    def by_number(sound: str) -> str:
+        broken = re.sub(r'(PARTITION BY "u" ORDER BY) (.+?) ASC', r'\1 hash("u", \2) ASC', sound)
+        assert broken != sound
+        return broken
+
+    assert row_violations("duckdb", name, by_number) != []
+
+
 @pytest.mark.parametrize("engine", EACH)
 def test_a_row_that_is_a_unit_stays_one_when_joined(engine: str) -> None:
     plan = planned(
@@ -241,6 +293,29 @@ def test_the_bounds_are_attained(engine: str) -> None:
     assert len(here.units) == 2
     for numbers in here.numbers.values():
         assert numbers == tuple(change(measure, plan.contribution) for measure in plan.measures)
+
+
+def undeclared(engine: str, change: Change = str) -> bool:
+    """Whether groups are returned whose ward is none of the declared ones, where other keys are private."""
+    text = "SELECT ward, urgent, day, COUNT(*), SUM(cost), MEDIAN(cost) FROM visits GROUP BY ward, urgent, day"
+    found = False
+    for seed, (groups, rows) in enumerate(BOUNDS[:1] if engine == "spark" else BOUNDS):
+        plan = planned(text, policy(groups=groups, rows=rows, keys=True))
+        tables = database(500 + seed)
+        here, *fewer = exacts(engine, [tables, *(without(tables, unit) for unit in (1, 2, 3))], plan, change)
+        for there in fewer:
+            assert violations(plan, here, there) == []
+        found |= not {key[0] for key in here.units} <= {"a", "b", "c", None}
+    return found
+
+
+@pytest.mark.parametrize("engine", EACH)
+def test_declared_keys_hold_beside_private_ones(engine: str) -> None:
+    assert not undeclared(engine)
+
+
+def test_keys_that_are_not_declared_are_told() -> None:
+    assert undeclared("duckdb", lambda sound: re.sub(r'\("r1"."ward" IN .*? IS NULL\)', "TRUE", sound))
 
 
 FAULTS: dict[str, tuple[str, str]] = {

@@ -7,6 +7,7 @@ from indistinct.ledger.charge import Charge, Reservation
 from indistinct.ledger.entries import ChargeRecord, Row
 from indistinct.ledger.ledger import Ledger
 from indistinct.ledger.past import Move, Past, PastCharge
+from indistinct.ledger.protected import Protected
 from indistinct.ledger.receipts import Receipt, read_receipt
 from indistinct.ledger.standings import Standing, Trial
 from indistinct.ledger.verification import Verdict
@@ -21,6 +22,7 @@ __all__ = [
     "Move",
     "Past",
     "PastCharge",
+    "Protected",
     "Receipt",
     "Reservation",
     "Row",

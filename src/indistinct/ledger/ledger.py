@@ -21,6 +21,7 @@ from indistinct.ledger.marks import Mark
 from indistinct.ledger.operations import Add, Begin, Grant, Reserve, Together, Void
 from indistinct.ledger.page import Page
 from indistinct.ledger.past import Past, past
+from indistinct.ledger.protected import Protected, decode_protected
 from indistinct.ledger.receipts import Receipt, receipt_of
 from indistinct.ledger.shelf import Shelf
 from indistinct.ledger.standings import Standing, Trial, promised_by, standings_of, tried_out
@@ -79,8 +80,17 @@ class Ledger:
         self._mark.keep(self.identity, self._head)
 
     @classmethod
-    def create(cls, address: str | Path, *budgets: Budget, anchor: str | Path | None = None) -> Ledger:
-        """A new ledger, in a file or in PostgreSQL (`postgresql://...`), where none may be yet."""
+    def create(
+        cls,
+        address: str | Path,
+        *budgets: Budget,
+        anchor: str | Path | None = None,
+        protects: Sequence[Protected] = (),
+    ) -> Ledger:
+        """A new ledger, in a file or in PostgreSQL (`postgresql://...`), where none may be yet.
+
+        `protects` says what all these budgets are for.
+        """
         names = [budget.name for budget in budgets]
         if len(set(names)) < len(names):
             raise InvalidParameter("the budgets' names", names, "differ")
@@ -96,7 +106,7 @@ class Ledger:
             if ledger._anchor is not None:
                 ledger.anchor.keep(ledger._anchor)
             for budget in budgets:
-                ledger.add(budget)
+                ledger.add(budget, protects=protects)
         except BaseException:
             store.close()
             raise
@@ -116,11 +126,11 @@ class Ledger:
             store.close()
             raise
 
-    def add(self, budget: Budget) -> None:
-        """Creates a budget. It is never replaced, and its rule never changes."""
+    def add(self, budget: Budget, *, protects: Sequence[Protected] = ()) -> None:
+        """Creates a budget. It is never replaced, and neither its rule nor what it protects ever changes."""
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", budget, "be a Budget")
-        self._group.run(Add(budget))
+        self._group.run(Add(budget, tuple(protects)))
 
     def grant(self, budget: str, amount: object, *, reason: str, parts: Sequence[str] = ()) -> None:
         """Adds to a budget: an amount of its currency, a mapping by currency, or by guarantee for a plan's slots.
@@ -206,6 +216,15 @@ class Ledger:
         """What each budget has and has spent, of budgets that are renewed in the latest stretch that was used."""
         with self._group.alone(), self._store.reading() as reader:
             return standings_of(reader, self._group.shelf)
+
+    def protects(self) -> dict[str, tuple[Protected, ...]]:
+        """For each dataset, what was said to be protected when its budget was made; nothing where nothing was said."""
+        found: dict[str, tuple[Protected, ...]] = {}
+        with self._group.alone(), self._store.reading() as reader:
+            for row in reader.rows(kinds=("budget",)):
+                body = row.body
+                found[body["budget"]["dataset"]] = found.get(body["budget"]["dataset"]) or decode_protected(body)
+        return found
 
     def promise(self, budget: str) -> str:
         """What a budget promises, after all that was granted, in words; of one that is renewed, for its largest cap."""

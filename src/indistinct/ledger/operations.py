@@ -17,6 +17,7 @@ from indistinct.ledger.canonical import canonical, fingerprint
 from indistinct.ledger.costs import Guarantees
 from indistinct.ledger.entries import FORMAT, Balance, ChargeRecord, Place
 from indistinct.ledger.page import Page
+from indistinct.ledger.protected import Protected, encode_protected
 from indistinct.ledger.shelf import Due, Shelf, places_of
 
 __all__ = ["Add", "Begin", "Fail", "Grant", "Operation", "Release", "Reserve", "Start", "Together", "Void"]
@@ -55,6 +56,7 @@ class Add:
     """Creates a budget."""
 
     budget: Budget
+    protects: tuple[Protected, ...] = ()
     key: str = ""
 
     def apply(self, page: Page) -> None:
@@ -64,7 +66,7 @@ class Add:
         if not self.budget.window:
             for account, cap in self.budget.caps.items():
                 taken += [(place, cap, cap, 0) for place in places_of(self.budget, account, (), page.time)]
-        _write(page, "budget", {"budget": self.budget.encode()}, taken)
+        _write(page, "budget", {"budget": self.budget.encode(), **encode_protected(self.protects)}, taken)
         page.shelf = Shelf({**page.shelf.budgets, self.budget.name: self.budget}, page.rows[-1].number)
 
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from indistinct.composition.filters import BasicRule, ConcentratedRule, DeclaredPlan, GaussianRule, RenyiRule
 from indistinct.errors import InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Budget as LedgerBudget
-from indistinct.ledger import Ledger
+from indistinct.ledger import Ledger, Protected
 from indistinct.numbers import read_number
 from indistinct.queries.engines.holding import is_address
 from indistinct.queries.policy.terms import Budget, Policy, PrivateTable, RuleName
+from indistinct.queries.protection import check_protected, protected_by
 
 __all__ = ["ledger_for", "suited_rule"]
 
@@ -34,37 +35,56 @@ def ledger_for(
     closing: list[Callable[[], object]],
 ) -> Ledger:
     """The ledger at an address, beside the first file, or in a temporary folder; `closing` tells how to end its use."""
+    protects = protected_by(policy, sources)
+    budgets: list[LedgerBudget] = []
+    if wanted is not None:
+        budgets = _budgets(dataset, wanted, policy, wanted.rule or suited_rule(wanted, questions, _groups(policy)))
     if isinstance(ledger, Ledger):
+        check_protected(ledger, dataset, protects)
+        if wanted is not None:
+            _check(ledger, dataset, wanted, policy, budgets, protects)
         return ledger
-    paths = [each for each in sources.values() if isinstance(each, str | Path)]
-    if ledger is None and len(paths) < len(sources):
+    private = [sources[each.table] for each in protects]
+    own = ledger is None
+    address = str(ledger) if ledger is not None else _beside([each for each in private if isinstance(each, str | Path)])
+    if not address:
         folder = tempfile.TemporaryDirectory(prefix="indistinct-")
         closing.append(folder.cleanup)
-        ledger = Path(folder.name) / "temporary.ledger"
-    address = str(ledger) if ledger is not None else _beside(paths[0])
+        address = str(Path(folder.name) / "temporary.ledger")
     exists = is_address(address) or Path(address).exists()
     if wanted is None and not exists:
         raise InvalidParameter(
             "epsilon", None, "be given where there is no ledger yet", instead=f"None is at {address}."
         )
-    budgets: list[LedgerBudget] = []
-    if wanted is not None:
-        budgets = _budgets(dataset, wanted, policy, wanted.rule or suited_rule(wanted, questions, _groups(policy)))
-    book = _opened(address, budgets) if exists else Ledger.create(address, *budgets)
+    book = _opened(address, budgets, protects) if exists else Ledger.create(address, *budgets, protects=protects)
     closing.append(book.close)
+    check_protected(book, dataset, protects)
+    if own and not is_address(address):
+        _check_alone(book, dataset)
     if exists and wanted is not None:
-        _check(book, dataset, wanted, policy, budgets)
+        _check(book, dataset, wanted, policy, budgets, protects)
     return book
 
 
-def _beside(source: str | Path) -> str:
-    """Where the ledger of a file or of a table is."""
-    if isinstance(source, str) and is_address(source):
-        return source.partition("#")[0]
-    return f"{Path(source).expanduser().resolve()}.ledger"
+def _beside(sources: list[str | Path]) -> str:
+    """Where the ledger of these files or tables is; empty if there are none.
+
+    It is beside the first file, unless it is beside another one of them already: the order of a policy's tables does
+    not matter.
+    """
+    places = [
+        source.partition("#")[0]
+        if isinstance(source, str) and is_address(source)
+        else f"{Path(source).expanduser().resolve()}.ledger"
+        for source in sources
+    ]
+    there = sorted({place for place in places if not is_address(place) and Path(place).exists()})
+    if len(there) > 1:
+        raise InvalidParameter("ledger", None, "be given", instead=f"There are several already: {', '.join(there)}.")
+    return next(iter([*there, *places]), "")
 
 
-def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
+def _opened(address: str, budgets: list[LedgerBudget], protects: tuple[Protected, ...]) -> Ledger:
     """A ledger that is there; in a database it is made if there is none."""
     try:
         return Ledger.open(address)
@@ -72,9 +92,21 @@ def _opened(address: str, budgets: list[LedgerBudget]) -> Ledger:
         if not budgets or not is_address(address):
             raise
     try:
-        return Ledger.create(address, *budgets)
+        return Ledger.create(address, *budgets, protects=protects)
     except LedgerUnavailable:  # somebody was quicker, or it cannot be reached
         return Ledger.open(address)
+
+
+def _check_alone(book: Ledger, dataset: str) -> None:
+    """Refuses a second budget beside a file, whoever made the first."""
+    datasets = sorted({each.budget.dataset for each in book.standings()})
+    if datasets and dataset not in datasets:
+        raise InvalidParameter(
+            "name",
+            dataset,
+            f"be {datasets[0]!r}, whose budget is beside the file",
+            instead="Two budgets for the same rows would promise less than either says.",
+        )
 
 
 def suited_rule(wanted: Budget, questions: int | None, groups: int) -> RuleName:
@@ -122,7 +154,14 @@ def _budgets(dataset: str, wanted: Budget, policy: Policy, rule: RuleName) -> li
     ]
 
 
-def _check(book: Ledger, dataset: str, wanted: Budget, policy: Policy, budgets: list[LedgerBudget]) -> None:
+def _check(
+    book: Ledger,
+    dataset: str,
+    wanted: Budget,
+    policy: Policy,
+    budgets: list[LedgerBudget],
+    protects: tuple[Protected, ...],
+) -> None:
     """What is wanted has to be what the ledger promises, by whichever rule; what is new in it gets its budgets."""
     known = {standing.budget.name: standing.budget for standing in book.standings()}
     own = known.get(dataset)
@@ -130,7 +169,7 @@ def _check(book: Ledger, dataset: str, wanted: Budget, policy: Policy, budgets: 
         if dataset in {each.dataset for each in known.values()}:
             raise InvalidParameter("the ledger", dataset, "hold the budget of this data set")
         for budget in budgets:
-            book.add(budget)
+            book.add(budget, protects=protects)
         return
     rule = _named(own)
     if rule is None or (wanted.rule is not None and wanted.rule != rule):
@@ -140,7 +179,7 @@ def _check(book: Ledger, dataset: str, wanted: Budget, policy: Policy, budgets: 
     for budget in _budgets(dataset, wanted, policy, rule):
         found = known.get(budget.name)
         if found is None:
-            book.add(budget)
+            book.add(budget, protects=protects)
         elif found.encode() != budget.encode():
             _differ(found)
 

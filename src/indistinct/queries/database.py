@@ -214,7 +214,7 @@ class PrivateDatabase:
 
 def _check_unit(spoken: Spoken, plan: Plan) -> None:
     named = spoken.options.get("privacy_unit_column")
-    own = getattr(plan.unit, "name", "")
+    own = getattr(plan.unit, "called", "")
     if named is not None and named.casefold() != str(own).casefold():
         raise QueryRefused(
             spoken.text, None, f"The unit of privacy is not {named!r}.", "The owner of the data names it."

@@ -16,7 +16,6 @@ from indistinct.queries.policy.file import read_policy
 from indistinct.queries.policy.terms import (
     Budget,
     Column,
-    ColumnType,
     Contribution,
     Policy,
     PrivateTable,
@@ -38,8 +37,8 @@ def open(  # noqa: A001  # said as indistinct.open
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
-    groups: int = 1,
-    rows: int = 1,
+    groups: int | None = None,
+    rows: int | None = None,
     questions: int | None = None,
     rule: RuleName | None = None,
     seconds: float = 600.0,
@@ -52,21 +51,22 @@ def open(  # noqa: A001  # said as indistinct.open
     a frame of Spark; or a mapping from names of tables to these. `name` is how questions call the table. `unit` names
     the column that says whose row it is (rows where it is NULL are left out), or is `indistinct.ROW` where each row is
     a unit of its own: there is no default. `groups` and `rows` are how many groups of an answer one unit counts in,
-    and with how many rows in each.
+    and with how many rows in each (1, unless it is said).
 
     The budget is (epsilon, delta) for all answers together. `questions` says for how many questions it is meant to
     last: each takes one share of so many, and the budget gets the `rule` under which counts have the least noise
     (`basic` for few questions, `gaussian` for many). Unsaid, there are ten shares of zero-concentrated privacy, or of
     epsilon where delta is 0. Half of delta is set aside for private keys of groups, where it has an account of its own.
     The budget lives in a ledger, and its rule is fixed when that is created. For files that is a file beside the
-    (first) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates it
-    where there is none; without `epsilon` it must be there already; one with another budget is refused. For a table in
-    PostgreSQL it is in the same database, unless `ledger` names another or a file. For frames, Spark's as well, the
-    ledger is temporary, unless `ledger` names one: the budget is then forgotten when the database is closed, and
-    whoever opens the frame again starts anew.
+    (first private) data file, named like it with `.ledger` added, unless `ledger` says where: naming the budget creates
+    it where there is none; without `epsilon` it must be there already; one with another budget is refused, and so is
+    one that protects other data, or these under another name or by another unit. For a table in PostgreSQL it is in the
+    same database, unless `ledger` names another or a file. For frames, Spark's as well, the ledger is temporary, unless
+    `ledger` names one: the budget is then forgotten when the database is closed, and whoever opens the frame again
+    starts anew.
 
-    `policy` is the owner's, or the path of its file, and then decides what it says; columns and types are otherwise
-    those of the data, which are thereby declared public.
+    `policy` is the owner's, or the path of its file, and decides what it says: nothing else may be said of that here.
+    Columns and types are otherwise those of the data, which are thereby declared public.
     """
     if isinstance(policy, str | Path):
         policy = read_policy(policy)
@@ -74,13 +74,18 @@ def open(  # noqa: A001  # said as indistinct.open
         read_count("questions", questions, least=1)
     sources = _sources(source, policy, name, table)
     wanted = _wanted(epsilon, delta, rule, policy)
-    opened: Engine = engine if engine is not None else engine_for(sources, policy)
+    if policy is not None:
+        for what, said in (("groups", groups), ("rows", rows)):
+            if said is not None:
+                raise InvalidParameter(what, said, "be left out beside a policy, which says it")
+    opened: Engine = engine if engine is not None else engine_for(sources, policy, unit)
     closing: list[Callable[[], object]] = []
     try:
-        decided = policy or _undeclared(opened, sources, unit, wanted, groups, rows)
+        decided = policy or _undeclared(
+            opened, sources, unit, wanted, 1 if groups is None else groups, 1 if rows is None else rows
+        )
         _check(decided, opened, unit)
-        private = next(table for table in decided.tables if isinstance(table, PrivateTable))
-        dataset = name or private.name
+        dataset = name or next(each.name for each in decided.tables if isinstance(each, PrivateTable))
         book = ledger_for(ledger, sources, dataset, wanted, decided, questions, closing)
     except BaseException:
         opened.close()
@@ -137,7 +142,18 @@ def _wanted(epsilon: object, delta: object, rule: RuleName | None, policy: Polic
             raise InvalidParameter("epsilon", epsilon, "be given with delta, and with a rule")
         return policy.budget if policy is not None else None
     level, failing = read_number("epsilon", epsilon), read_number("delta", 0 if delta is None else delta)
-    return Budget(epsilon=level, delta=failing, rule=rule)
+    wanted = Budget(epsilon=level, delta=failing, rule=rule)
+    if policy is not None:
+        own = policy.budget
+        if rule is not None and rule != own.rule:
+            raise InvalidParameter("rule", rule, "be left out beside a policy, which says it")
+        if (level, failing) != (read_number("epsilon", own.epsilon), read_number("delta", own.delta)):
+            raise InvalidParameter(
+                "epsilon and delta",
+                (float(level), float(failing)),
+                f"be left out beside a policy, which says {float(own.epsilon):g} and {float(own.delta):g}",
+            )
+    return policy.budget if policy is not None else wanted
 
 
 def _undeclared(
@@ -178,11 +194,7 @@ def _check(policy: Policy, engine: Engine, unit: str | Row | None) -> None:
                     f"name columns of table {table.name!r}",
                     instead=f"It has: {', '.join(list(found)[:20])}.",
                 )
-            if not _fits(found[name], column.type):
+            if found[name] != column.type:
                 raise InvalidParameter("policy", column.type, f"say of {name!r} what it is: {found[name]}")
         if unit is not None and isinstance(table, PrivateTable) and table.unit != unit:
             raise InvalidParameter("unit", unit, f"be that of the policy, {table.unit!r}")
-
-
-def _fits(found: ColumnType, declared: ColumnType) -> bool:
-    return found == declared or (found == "integer" and declared == "real")

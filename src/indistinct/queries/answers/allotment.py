@@ -204,6 +204,10 @@ def _sigma(square: Fraction, least: Fraction) -> Fraction:
 
 
 def _geometric(size: int, epsilon: Fraction) -> Geometric:
+    if size / epsilon > _LARGEST_SIGMA:
+        raise InvalidParameter(
+            "the cost of a question", float(epsilon), "be larger", instead="Or narrow the bounds of the values."
+        )
     return Geometric(1, epsilon=min(epsilon / size, MOST_EPSILON))
 
 

@@ -127,9 +127,8 @@ def bounds_told(plan: Plan) -> str:
         return "unit: each row"
     bounds = plan.contribution
     groups = f"{bounds.groups:,} groups, with " if plan.keys else ""
-    return (
-        f"unit: {plan.unit.name}, which counts in at most {groups}{bounds.rows:,} rows{' in each' if plan.keys else ''}"
-    )
+    rows = f"{bounds.rows:,} rows{' in each' if plan.keys else ''}"
+    return f"unit: {plan.unit.called}, which counts in at most {groups}{rows}"
 
 
 def _suppression(allotment: Allotment) -> str:

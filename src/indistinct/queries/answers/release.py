@@ -33,10 +33,16 @@ class Exact:
         self.units: dict[Keys, int] = {}
         self.numbers: dict[Keys, tuple[int, ...]] = {}
         self.weights: list[dict[Keys, dict[int, int]]] = [{} for _ in plan.quantiles]
+        called: list[dict[int, Key]] = []
+        if plan.placed:
+            called = [
+                dict(zip(places, key.public or (), strict=True))
+                for places, key in zip(plan.places, plan.keys, strict=True)
+            ]
         for row in rows:
             part, keys, cell, first = int(row[0]), tuple(row[1 : 1 + width]), row[1 + width], int(row[2 + width])
             if plan.placed:
-                keys = tuple((key.public or ())[int(place)] for key, place in zip(plan.keys, keys, strict=True))
+                keys = tuple(names[int(place)] for names, place in zip(called, keys, strict=True))
             if part == 0:
                 self.units[keys] = first
                 self.numbers[keys] = tuple(int(each) for each in row[3 + width :])

@@ -1,21 +1,25 @@
 """Which groups of a unit count, where it may be in more of them than it counts in: the first by a salted hash.
 
-Groups become numbers below the prime P = 2^31 - 1, and units numbers below P - 1. With salts from the question, a
-unit's groups stand in the order of
+Groups and units become numbers below the prime P = 2^31 - 1, and a unit's groups stand in the order of
 
-    (group s1 + s0 mod P) (unit + 1) mod P,
+    group unit mod P,
 
-another order for each unit, and the same on every engine, as nothing is computed but whole numbers below 2^62.
+another order for each unit, and the same on every engine, as nothing is computed but whole numbers below 2^62. The
+numbers have no pattern of their own, or groups at its ends would come first too often: a public group's was drawn for
+it; a private key that is text counts by its MD5, one that is a whole number by the square of a multiple that is salted
+by the question, NULL by a number that is drawn for it. Units are numbered like private keys, but never 0.
 
 What a unit counts in is a function of its own rows and of the question, so it stays as it is when another unit is added
 or removed. That is all that privacy asks of the choice: nobody needs to be unable to guess the salts. But ties must not
 be broken by the order of rows, in which others have a part. So they are broken by the keys; or they cannot occur, where
-all keys are public: a group's number is its place among the public groups then, of which there are fewer than P, and
-no two places have the same product, as neither s1 nor unit + 1 is 0 modulo P.
+all keys are public: no two public groups have the same number then, and so no two have the same product. And where rows
+are units, which are known by a number that others have a part in, that number has none in the order: it is that of the
+groups' own numbers, salted, and the same for all rows.
 """
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 
 from sqlglot import exp
@@ -31,20 +35,24 @@ __all__ = ["first_in_spark", "order_of_groups", "places_of", "spread_by_unit"]
 
 
 def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
-    """The order in which a unit's groups are chosen. `keys` are columns; of public groups they hold places."""
+    """The order in which a unit's groups are chosen. `keys` are columns; of public groups they hold numbers."""
     if not isinstance(plan.unit, Field):
         raise InternalError("Rows that are units have no order of groups.")
-    salt = plan.fingerprint()
-    first, second = (1 + int(salt[8 * i : 8 * i + 8], 16) % (PRIME - 2) for i in range(2))
+    salts = _Salts(plan.fingerprint())
     if plan.placed:
-        group = modulo(_plus(_times(_place(plan, keys), second), whole(first)))
+        group: exp.Expression = whole(1)
+        for name in keys:
+            group = _plus(group, cast(column(name), "integer"))
     else:
-        group = whole(first)
-        for index, (name, key) in enumerate(zip(keys, plan.keys, strict=True)):
-            number = exp.Coalesce(this=hashed(column(name), key.expression.type, dialect), expressions=[whole(index)])
-            group = _plus(group, modulo(_times(number, 1 + second * (7919 * index + 1) % (PRIME - 1))))
+        group = whole(0)
+        for name, key in zip(keys, plan.keys, strict=True):
+            number = _numbered(column(name), key.expression.type, salts, dialect, PRIME)
+            group = _plus(group, exp.Coalesce(this=number, expressions=[whole(salts.drawn())]))
         group = modulo(group)
-    unit = _plus(hashed(column("u"), plan.unit.type, dialect, PRIME - 1), whole(1))
+    if plan.by_rows:
+        unit = whole(salts.drawn())
+    else:
+        unit = _plus(_numbered(column("u"), plan.unit.type, salts, dialect, PRIME - 1), whole(1))
     by: list[exp.Expression] = [modulo(_times(group, unit))]
     # By one column, DuckDB finds a first group in a single pass without sorting; finding several that way is slower
     # than sorting, from which the keys, though they decide nothing here, keep it.
@@ -53,17 +61,17 @@ def order_of_groups(plan: Plan, keys: list[str], dialect: Dialect) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=each, desc=False, nulls_first=False) for each in by])
 
 
-def places_of(key: GroupKey, alias: str, dialect: Dialect) -> exp.Values:
-    """A table of public keys and their places, to be joined with."""
-    rows = exp.Var(this=_places(key.expression.type, key.public or (), dialect))
+def places_of(key: GroupKey, places: tuple[int, ...], alias: str, dialect: Dialect) -> exp.Values:
+    """A table of public keys and their numbers, to be joined with."""
+    rows = exp.Var(this=_rows(key.expression.type, key.public or (), places, dialect))
     names = [identifier(name) for name in ("key", "place")]
     return exp.Values(expressions=[rows], alias=exp.TableAlias(this=identifier(alias), columns=names))
 
 
 @lru_cache(16)
-def _places(_: ColumnType, keys: tuple[Key, ...], dialect: Dialect) -> str:
+def _rows(_: ColumnType, keys: tuple[Key, ...], places: tuple[int, ...], dialect: Dialect) -> str:
     """The rows of the table, which many questions have in common. The type is there as True and 1 are equal."""
-    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for place, key in enumerate(keys)]
+    rows = [exp.Tuple(expressions=[key_literal(key), whole(place)]) for key, place in zip(keys, places, strict=True)]
     return ", ".join(row.sql(dialect=dialect) for row in rows)
 
 
@@ -88,18 +96,30 @@ def first_in_spark(order: exp.Order, names: list[str]) -> list[tuple[str, exp.Se
     return [("ordered", ordered), ("chosen", chosen.group_by(column("u"), copy=False))]
 
 
-def _place(plan: Plan, keys: list[str]) -> exp.Expression:
-    """Of a group, by the places of its keys: one number for each public group."""
-    place: exp.Expression
-    place, *more = (cast(column(name), "integer") for name in keys)
-    for another, key in zip(more, plan.keys[1:], strict=True):
-        place = _plus(_times(place, len(key.public or ())), another)
-    return place
+class _Salts:
+    """Numbers from 1 to P - 1, one after the other, from the fingerprint of a question."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._fingerprint = fingerprint
+        self._number = 0
+
+    def drawn(self) -> int:
+        self._number += 1
+        told = hashlib.sha256(f"{self._fingerprint} {self._number}".encode()).digest()
+        return 1 + int.from_bytes(told[:8], "big") % (PRIME - 1)
 
 
-def _times(told: exp.Expression, by: exp.Expression | int) -> exp.Expression:
-    factor = whole(by) if isinstance(by, int) else exp.Paren(this=by)
-    return exp.Mul(this=exp.Paren(this=told), expression=factor)
+def _numbered(told: exp.Expression, kind: ColumnType, salts: _Salts, dialect: Dialect, below: int) -> exp.Expression:
+    """A number below such a one for a value, NULL for NULL."""
+    first, second = salts.drawn(), salts.drawn()
+    if kind != "integer":
+        return modulo(_times(hashed(told, kind, dialect), whole(first)), below)
+    multiple = modulo(_plus(_times(modulo(cast(told, "integer")), whole(first)), whole(second)))
+    return modulo(_times(multiple, multiple.copy()), below)
+
+
+def _times(told: exp.Expression, by: exp.Expression) -> exp.Expression:
+    return exp.Mul(this=exp.Paren(this=told), expression=exp.Paren(this=by))
 
 
 def _plus(told: exp.Expression, more: exp.Expression) -> exp.Expression:

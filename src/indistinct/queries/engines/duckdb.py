@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indistinct.errors import InvalidParameter
+from indistinct.queries.engines.presenting import chosen_kind, name_of, presented
 from indistinct.queries.engines.words import Dialect
 from indistinct.queries.policy.terms import ColumnType
 
@@ -23,16 +24,6 @@ _DATABASES = {".duckdb", ".ddb", ".db"}
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
 _LARGEST_KEPT = 2**25
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-_REALS = {"FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT", "UBIGINT", "BIGNUM"}
-_SQL_TYPES: dict[ColumnType, str] = {
-    "integer": "BIGINT",
-    "real": "DOUBLE",
-    "text": "VARCHAR",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-}
 
 
 class DuckDBEngine:
@@ -40,8 +31,9 @@ class DuckDBEngine:
 
     Files are read in place at each question; frames are copied, and so are CSV files of up to 32 MB, anew whenever they
     have changed: to find out how a CSV file is written takes longer than most questions. Columns of other types than
-    those of the policy (lists, structures, blobs) are left out. `types` tells those of a CSV file, where the policy
-    does; otherwise they are what its rows look like when it is opened.
+    those of the policy (lists, structures, blobs) are left out. `types` are those of the policy: of a CSV file they
+    tell what it holds, which is otherwise what its rows look like when it is opened, and whole numbers are presented as
+    real ones where it says so. `units` are the columns, by table, that say whose row it is: none of them is rounded.
     """
 
     def __init__(
@@ -49,6 +41,7 @@ class DuckDBEngine:
         sources: Mapping[str, object],
         *,
         types: Mapping[str, Mapping[str, ColumnType]] | None = None,
+        units: Mapping[str, str] | None = None,
         threads: int = 1,
     ) -> None:
         import duckdb
@@ -67,7 +60,7 @@ class DuckDBEngine:
         try:
             self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
             for number, (name, source) in enumerate(sources.items()):
-                self._attach(number, name, source, dict((types or {}).get(name, {})))
+                self._attach(number, name, source, (types or {}).get(name, {}), (units or {}).get(name))
             if self._files:
                 paths = ", ".join(_text(str(path)) for path in self._files)
                 self._connection.execute(f"SET allowed_paths = [{paths}]")
@@ -102,29 +95,42 @@ class DuckDBEngine:
                 cursor.close()
 
     def snapshot(self) -> str:
-        """The files' sizes and times; for frames, which are copied, a name of their own."""
+        """The files' sizes and times, with what a database has written ahead; for frames, which are copied, a name."""
         told = [self._token]
-        told += [_state(path) for path in self._files]
+        for path in self._files:
+            told.append(_state(path))
+            ahead = path.with_name(f"{path.name}.wal")
+            if path.suffix.lower() in _DATABASES and ahead.exists():
+                told.append(_state(ahead))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
 
     def close(self) -> None:
         """Ends all use."""
         self._connection.close()
 
-    def _attach(self, number: int, name: str, source: object, types: dict[str, ColumnType]) -> None:
+    def _attach(
+        self, number: int, name: str, source: object, types: Mapping[str, ColumnType], unit: str | None
+    ) -> None:
+        written = False
         if isinstance(source, str | Path):
-            relation, found = self._file(number, name, Path(source), types)
+            path = Path(source).expanduser().resolve()
+            written = path.suffix.lower() in _CSV
+            relation, natives = self._file(number, name, path)
         else:
-            relation, found = self._frame(number, source)
-        columns = {column: kind for column, kind in found.items() if kind is not None}
+            relation, natives = self._frame(number, source)
+        columns: dict[str, ColumnType] = {}
+        shown = []
+        for column, native in natives.items():
+            own = unit is not None and column.casefold() == unit.casefold()
+            kind = chosen_kind(native, types.get(column), written=written, unit=own)
+            if kind is not None:
+                columns[column] = kind
+                told = presented(column, native, kind, written=written, unit=own)
+                shown.append(f"{told} AS {name_of(column)}")
         if not columns:
             raise InvalidParameter("source", source, "have a column of numbers, text, dates or truth values")
-        of_csv = isinstance(source, str | Path) and Path(source).suffix.lower() in _CSV
-        shown = ", ".join(
-            f"{_presented(column, kind, spelled=of_csv)} AS {_name(column)}" for column, kind in columns.items()
-        )
-        kept = f"file {number}" if of_csv and self._files[-1].stat().st_size <= _LARGEST_KEPT else name
-        self._connection.execute(f"CREATE VIEW {_name(kept)} AS SELECT {shown} FROM {relation}")  # noqa: S608  # quoted
+        kept = f"file {number}" if written and self._files[-1].stat().st_size <= _LARGEST_KEPT else name
+        self._connection.execute(f"CREATE VIEW {name_of(kept)} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
         if kept != name:
             self._kept[name] = _Kept(self._files[-1], kept)
         self._columns[name] = columns
@@ -135,14 +141,11 @@ class DuckDBEngine:
             state = _state(kept.path)
             if state != kept.state:
                 kept.state = ""
-                copied = f"CREATE OR REPLACE TABLE {_name(name)} AS SELECT * FROM {_name(kept.view)}"  # noqa: S608  # quoted
+                copied = f"CREATE OR REPLACE TABLE {name_of(name)} AS SELECT * FROM {name_of(kept.view)}"  # noqa: S608  # quoted
                 connection.execute(copied)
                 kept.state = state
 
-    def _file(
-        self, number: int, name: str, path: Path, types: dict[str, ColumnType]
-    ) -> tuple[str, dict[str, ColumnType | None]]:
-        path = path.expanduser().resolve()
+    def _file(self, number: int, name: str, path: Path) -> tuple[str, dict[str, str]]:
         if not path.is_file():
             raise InvalidParameter("source", str(path), "be a file that exists")
         self._files.append(path)
@@ -151,11 +154,10 @@ class DuckDBEngine:
             relation = f"read_parquet({_text(str(path))})"
             return relation, self._described(relation, path)
         if ending in _CSV:
-            sniffed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
-            unknown = {column: types.get(column, kind) for column, kind in sniffed.items()}
-            return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", unknown
+            guessed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
+            return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", guessed
         if ending in _DATABASES:
-            self._run(f"ATTACH {_text(str(path))} AS {_name(f'source {number}')} (READ_ONLY)", path)
+            self._run(f"ATTACH {_text(str(path))} AS {name_of(f'source {number}')} (READ_ONLY)", path)
             tables = [
                 row[0]
                 for row in self._connection.execute(
@@ -169,7 +171,7 @@ class DuckDBEngine:
                 raise InvalidParameter(
                     "name", name, "name a table of the database", instead=f"It has: {', '.join(tables[:20])}."
                 )
-            relation = f"{_name(f'source {number}')}.main.{_name(table)}"
+            relation = f"{name_of(f'source {number}')}.main.{name_of(table)}"
             return relation, self._described(relation, path)
         raise InvalidParameter(
             "source",
@@ -178,11 +180,11 @@ class DuckDBEngine:
             instead="Their names end in .parquet, .csv or .duckdb.",
         )
 
-    def _frame(self, number: int, source: object) -> tuple[str, dict[str, ColumnType | None]]:
+    def _frame(self, number: int, source: object) -> tuple[str, dict[str, str]]:
         handle, kept = f"frame {number}", f"copy {number}"
         try:
             self._connection.register(handle, source)
-            self._connection.execute(f"CREATE TABLE {_name(kept)} AS SELECT * FROM {_name(handle)}")  # noqa: S608  # quoted
+            self._connection.execute(f"CREATE TABLE {name_of(kept)} AS SELECT * FROM {name_of(handle)}")  # noqa: S608  # quoted
             self._connection.unregister(handle)
         except Exception as error:
             raise InvalidParameter(
@@ -191,11 +193,11 @@ class DuckDBEngine:
                 "be a path, an Arrow table or a frame of pandas or polars",
                 instead=str(error)[:200],
             ) from None
-        return _name(kept), self._described(_name(kept), None)
+        return name_of(kept), self._described(name_of(kept), None)
 
-    def _described(self, relation: str, path: Path | None) -> dict[str, ColumnType | None]:
+    def _described(self, relation: str, path: Path | None) -> dict[str, str]:
         rows = self._run(f"DESCRIBE SELECT * FROM {relation}", path).fetchall()  # noqa: S608  # quoted
-        return {row[0]: _kind(row[1]) for row in rows}
+        return {row[0]: row[1] for row in rows}
 
     def _run(self, statement: str, path: Path | None) -> duckdb.DuckDBPyConnection:
         import duckdb
@@ -225,43 +227,6 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event, seconds
     if not done.wait(seconds):
         while not done.wait(0.01):
             cursor.interrupt()
-
-
-def _presented(column: str, kind: ColumnType, *, spelled: bool) -> str:
-    """A column as a type of the policy, NULL where it has no such value; times with a zone are brought to UTC.
-
-    Days and times are those of the years 1 to 9999: of others Python knows nothing, nor do engines spell them alike.
-    What a CSV file spells passes through NULLIF: DuckDB otherwise takes the type from TRY_CAST into its reader of CSV,
-    where a value that is none ends the whole question, so that whether there is an answer tells of a row.
-    """
-    name = f"NULLIF({_name(column)}, '')" if spelled and kind != "text" else _name(column)
-    if kind == "date":
-        told = f"TRY_CAST({name} AS DATE)"
-        return f"CASE WHEN {told} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {told} END"
-    if kind == "timestamp":
-        told = f"TRY_CAST(TRY_CAST({name} AS TIMESTAMPTZ) AS TIMESTAMP)"
-        within = f"{told} >= TIMESTAMP '0001-01-01' AND {told} < TIMESTAMP '10000-01-01'"
-        return f"CASE WHEN {within} THEN {told} END"
-    return f"TRY_CAST({name} AS {_SQL_TYPES[kind]})"
-
-
-def _kind(told: str) -> ColumnType | None:
-    head = told.upper().partition("(")[0]
-    if told.endswith("]"):
-        return None
-    if head in _INTEGERS:
-        return "integer"
-    if head in _REALS or head == "DECIMAL":
-        return "real"
-    if head in {"VARCHAR", "ENUM", "UUID"}:
-        return "text"
-    if head.startswith("TIMESTAMP"):
-        return "timestamp"
-    return {"BOOLEAN": "boolean", "DATE": "date"}.get(head)  # type: ignore[return-value]  # mypy does not see the literals
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 from indistinct.errors import InvalidParameter
 from indistinct.queries.engines.duckdb import DuckDBEngine
 from indistinct.queries.engines.engine import Engine
-from indistinct.queries.policy.terms import ColumnType, Policy
+from indistinct.queries.policy.terms import ColumnType, Policy, PrivateTable
 
 __all__ = ["engine_for", "is_address", "is_session", "is_spark", "named", "of_database", "of_session"]
 
@@ -57,8 +57,8 @@ def named(table: str | None, name: str | None) -> dict[str, str]:
     return {name or _last(place): place}
 
 
-def engine_for(sources: Mapping[str, object], policy: Policy | None) -> Engine:
-    """The engine of all sources together; each of them is of the same kind."""
+def engine_for(sources: Mapping[str, object], policy: Policy | None, unit: object = None) -> Engine:
+    """The engine of all sources together; each of them is of the same kind. `unit` is that of a single table."""
     addresses = [name for name, source in sources.items() if is_address(source)]
     frames = [name for name, source in sources.items() if is_spark(source)]
     apart = addresses or frames
@@ -87,7 +87,11 @@ def engine_for(sources: Mapping[str, object], policy: Policy | None) -> Engine:
         if policy
         else {}
     )
-    return DuckDBEngine(sources, types=types)
+    units = {next(iter(sources)): unit} if isinstance(unit, str) and len(sources) == 1 else {}
+    if policy is not None:
+        private = [each for each in policy.tables if isinstance(each, PrivateTable)]
+        units = {each.name: each.unit for each in private if isinstance(each.unit, str)}
+    return DuckDBEngine(sources, types=types, units=units)
 
 
 def _of_postgres(source: object) -> bool:

@@ -41,7 +41,16 @@ from indistinct.queries.plans.measures import (
     change,
 )
 from indistinct.queries.plans.plan import Plan
-from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
+from indistinct.queries.plans.relations import (
+    UNIT,
+    Derived,
+    Join,
+    Relation,
+    Scan,
+    UnitAggregate,
+    UnitFunction,
+    handed_on,
+)
 from indistinct.queries.policy.terms import Key
 
 __all__ = ["statement_of"]
@@ -136,14 +145,15 @@ class _Statement:
         if not columns:
             columns.append(_named(whole(1), "one"))
         select = self._from(exp.select(*columns, copy=False), plan.relation)
-        for name, key, group in zip(self.keys, plan.keys, groups, strict=True):
+        placing = plan.places if plan.placed else ()
+        for index, (name, key, group) in enumerate(zip(self.keys, plan.keys, groups, strict=True)):
             public = key.public or ()
             if plan.placed:
-                places = places_of(key, f"keys {name}", self.dialect)
+                places = places_of(key, placing[index], f"keys {name}", self.dialect)
                 declared = column("key", places.alias)
                 equal = self._same(group, declared) if None in public else exp.EQ(this=group, expression=declared)
                 select = select.join(places, on=equal, copy=False)
-            elif plan.public:
+            elif key.public is not None:
                 conditions.append(_among(group, public))
         return select.where(*conditions, copy=False) if conditions else select
 
@@ -362,17 +372,18 @@ class _Statement:
 
     def _relation(self, relation: Relation) -> exp.Expression:
         match relation:
-            case Scan(table=table, alias=alias, numbered=False):
+            case Scan(table=table, alias=alias, numbered=None):
                 return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
-            case Scan(table=table, alias=alias):
-                numbers = _named(row_number(self.dialect), UNIT)
-                return _select([exp.Star(), numbers], table).subquery(identifier(alias), copy=False)
+            case Scan(table=table, alias=alias, numbered=numbered):
+                columns = [_named(column(name), handed_on(place)) for place, name in enumerate(numbered or ())]
+                columns.append(_named(row_number(self.dialect), UNIT))
+                return _select(columns, table).subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
 
     def _derived(self, derived: Derived) -> exp.Expression:
-        columns = [_named(self._output(value), name) for name, value in derived.outputs]
+        columns = [_named(self._output(value), handed_on(place)) for place, value in enumerate(derived.outputs)]
         if derived.unit is not None:
             columns.append(_named(said(derived.unit, self.dialect), UNIT))
         select = self._from(exp.select(*columns, copy=False), derived.source)

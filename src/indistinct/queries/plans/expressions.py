@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -75,6 +75,13 @@ class Field:
     type: ColumnType
     range: Range | None = None
     """Public bounds, of the policy."""
+    shown: str = field(default="", compare=False, repr=False)
+    """What messages call it, where that is not its name."""
+
+    @property
+    def called(self) -> str:
+        """Its name in messages."""
+        return self.shown or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +198,8 @@ def _range_of_extreme(operation: Operation, arguments: tuple[Expression, ...]) -
         own, highest, lowest = (range_of(each) for each in (*inner.arguments, arguments[1]))
         if highest is not None and lowest is not None:
             top = highest[1] if own is None else min(own[1], highest[1])
-            bottom = lowest[0] if own is None else max(own[0], lowest[0])
-            return (bottom, top) if bottom <= top else lowest
+            bottom = lowest[0] if own is None else min(own[0], highest[0])
+            return max(bottom, lowest[0]), max(top, lowest[1])
         return None
     known = [range_of(each) for each in arguments]
     ranges = [each for each in known if each is not None]

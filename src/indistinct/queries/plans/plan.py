@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from indistinct.queries.plans.expressions import Expression, Field
 from indistinct.queries.plans.measures import Cells, Measure
-from indistinct.queries.plans.relations import Relation
+from indistinct.queries.plans.relations import Relation, numbers_rows
 from indistinct.queries.plans.results import Outcome
 from indistinct.queries.policy.terms import Contribution, Key, Row
 
 __all__ = ["GroupKey", "Ordering", "Output", "Plan", "QuantileSet"]
+
+_PLACES = 30
+"""The bits of the numbers by which an engine tells all public keys of a group together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,18 @@ class Plan:
 
     @property
     def placed(self) -> bool:
-        """Whether an engine tells public keys by their places in their lists, from which it chooses a unit's groups."""
+        """Whether an engine tells public keys by numbers, from which it chooses a unit's groups."""
         return self.choosing and self.public
+
+    @property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers for the values of each public key; the sums of one of each are different, and below 2^30."""
+        return _places(tuple(len(key.public or ()) for key in self.keys))
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the unit is a row that is joined: the number by which it is known depends on other rows."""
+        return numbers_rows(self.relation)
 
     def public_groups(self) -> Iterator[tuple[Key, ...]]:
         """All groups, where they are public, in the order in which they were declared."""
@@ -106,3 +121,16 @@ class Plan:
         """Of what the engine is asked and what is selected, whatever is made of it afterwards."""
         asked = replace(self, outputs=(), having=None, order=(), limit=None, offset=0)
         return hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(64)
+def _places(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Drawn for so many values of each key: in some bits of each number, which are those of no other key."""
+    drawn = random.Random(0)  # noqa: S311  # nobody needs to be unable to guess them
+    needed = [(size - 1).bit_length() for size in sizes]
+    spare, shift, places = (_PLACES - sum(needed)) // len(needed), 0, []
+    for size, least in zip(sizes, needed, strict=True):
+        bits = least + spare
+        places.append(tuple(number << shift for number in drawn.sample(range(2**bits), size)))
+        shift += bits
+    return tuple(places)

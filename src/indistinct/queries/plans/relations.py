@@ -13,19 +13,40 @@ from typing import TypeAlias
 
 from indistinct.queries.plans.expressions import Expression, Field
 
-__all__ = ["UNIT", "Derived", "Join", "Relation", "Scan", "UnitAggregate", "UnitFunction"]
+__all__ = [
+    "UNIT",
+    "Derived",
+    "Join",
+    "Relation",
+    "Scan",
+    "UnitAggregate",
+    "UnitFunction",
+    "handed_on",
+    "numbers_rows",
+]
 
 UNIT = "unit of privacy"
 """The name of the column by which sub-queries and numbered tables hand the unit on."""
 
 
+def handed_on(place: int) -> str:
+    """The name of the column that is handed on in such a place: beside UNIT stands no name that anybody chose.
+
+    Engines do not tell the case of names apart, so a name of the question might be UNIT to them and not to us.
+    """
+    return f"c{place}"
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table. `numbered` gives each row a number of its own, under the name UNIT."""
+    """A table. `numbered` are columns to be handed on beside a number for each row, under the name UNIT.
+
+    The number tells rows apart, and nothing else may rest on it: it depends on the other rows.
+    """
 
     table: str
     alias: str
-    numbered: bool = False
+    numbered: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +84,8 @@ class Derived:
 
     source: Relation
     where: Expression | None
-    outputs: tuple[tuple[str, Expression | UnitAggregate], ...]
+    outputs: tuple[Expression | UnitAggregate, ...]
+    """To be handed on, each under the name of its place."""
     groups: tuple[Expression, ...] | None
     unit: Field | None
     """None where all is public."""
@@ -71,3 +93,14 @@ class Derived:
 
 
 Relation: TypeAlias = Scan | Join | Derived
+
+
+def numbers_rows(relation: Relation) -> bool:
+    """Whether rows are known by numbers here."""
+    match relation:
+        case Scan(numbered=numbered):
+            return numbered is not None
+        case Join(first=first, second=second):
+            return numbers_rows(first) or numbers_rows(second)
+        case Derived(source=source):
+            return numbers_rows(source)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from indistinct.errors import InvalidParameter
 from indistinct.numbers import read_number
+from indistinct.queries.engines.presenting import kind_of
 from indistinct.queries.policy.terms import Budget, ColumnType
 
 if TYPE_CHECKING:
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draft_policy"]
 
-_TYPES: Final[dict[str, ColumnType]] = {
-    **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
-    **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
-    **dict.fromkeys(["FLOAT", "DOUBLE", "DECIMAL"], "real"),
-    **dict.fromkeys(["VARCHAR", "ENUM", "UUID"], "text"),
-    "BOOLEAN": "boolean",
-    "DATE": "date",
-    **dict.fromkeys(
-        ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"], "timestamp"
-    ),
-}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 Columns = list[tuple[str, str]]
@@ -69,7 +59,7 @@ def _lines(path: Path, tables: dict[str, Columns], unit: str, amounts: tuple[str
         yield ""
         yield f"[{table}.columns]"
         for column, said in columns:
-            kind = _TYPES.get(said.partition("(")[0])
+            kind = kind_of(said, unit=column == unit)
             if kind is None:
                 shown = "".join(each if each.isprintable() else "?" for each in said)  # it stays in its comment
                 yield f"# {_key(column)} is left out: {shown} is not a type that can be asked about"

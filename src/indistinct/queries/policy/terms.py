@@ -142,9 +142,18 @@ class PrivateTable:
 
     def __post_init__(self) -> None:
         _check_table(self.name, self.columns)
-        if self.unit is not ROW and self.unit not in self.columns:
+        if isinstance(self.unit, Row):
+            return
+        if self.unit not in self.columns:
             raise InvalidParameter(
                 "unit", self.unit, f"name a column of table {self.name!r}", instead=_known(self.columns)
+            )
+        if self.columns[self.unit].type == "real":
+            raise InvalidParameter(
+                "unit",
+                self.unit,
+                "name a column whose type is not real",
+                instead="Rounding would make one unit out of two: such a column is presented exactly as text.",
             )
 
 
@@ -221,6 +230,14 @@ class Policy:
     def __post_init__(self) -> None:
         _check_distinct("tables", [table.name.casefold() for table in self.tables])
         _check_distinct("analysts", [analyst.name for analyst in self.analysts])
+        for analyst in self.analysts:
+            if analyst.budget is not None and (analyst.budget.delta > 0) != (self.budget.delta > 0):
+                raise InvalidParameter(
+                    "delta",
+                    analyst.budget.delta,
+                    f"be {'above 0' if self.budget.delta > 0 else '0'} for the analyst {analyst.name!r}",
+                    instead="Charges count in one currency for all: with a delta, or without any.",
+                )
         if not any(isinstance(table, PrivateTable) for table in self.tables):
             raise InvalidParameter("tables", tuple(table.name for table in self.tables), "hold a private table")
 

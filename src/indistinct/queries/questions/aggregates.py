@@ -83,6 +83,7 @@ _VARIANCES: dict[type[exp.Expression], tuple[bool, bool]] = {  # of a sample, ro
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile, exp.Median, exp.WithinGroup)
 _COMMON_CELLS = 1024
 _MOST_CELLS = 4096
+_MOST_SQUARED = 2**24
 
 
 @dataclass(slots=True)
@@ -247,7 +248,7 @@ class Aggregates:
                         "DISTINCT counts the units of privacy, and nothing else.",
                         "Group by the column instead."
                         if isinstance(unit, Row) or unit is None
-                        else f"Write COUNT(DISTINCT {unit.name}).",
+                        else f"Write COUNT(DISTINCT {unit.called}).",
                     )
                 return Count(self._measure(CountUnits()))
         value = bare(read_scalar(node.this, self.scope))
@@ -260,6 +261,8 @@ class Aggregates:
         step = self.scope.steps.get(inner) if isinstance(inner, Field) else None
         if step is not None and max(abs(low), abs(high)) > step * 2**40:
             raise Refuse(node.this, "The step of this column in the policy is too small for its bounds.")
+        if type(node) in _VARIANCES and step is not None and high - low > step * _MOST_SQUARED:
+            step = None  # whose squares would be sums, and noise, beyond all use
         if condition is not None:
             inner = _where(condition, inner)
         if isinstance(node, exp.Sum) and bare(value) == value and value in self.scope.totals:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation, range_of
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, range_of
 from indistinct.queries.plans.relations import UNIT, UnitAggregate, UnitFunction
 from indistinct.queries.policy.terms import Column, ColumnType
 from indistinct.queries.questions.scopes import Scope
@@ -21,12 +21,22 @@ def bounds_of(column: Column) -> tuple[Fraction, Fraction] | None:
 
 
 def bare(value: Expression) -> Expression:
-    """A value without the bounds around it: what is counted of it is the same."""
+    """A value without the bounds around it, where it is moved into them again: what is counted of it is the same.
+
+    Bounds that its range does not tell of stay; and so do those that leave a single number, such as
+    CLAMP(CLAMP(x, 0, 10), 20, 30), as what is not in between would not be moved to it.
+    """
+    known = range_of(value)
+    if known is None or known[0] == known[1]:
+        return value
     match value:
-        case Apply(operation=Operation.LEAST | Operation.GREATEST, arguments=(inner, other)) if not isinstance(
-            inner, type(other)
-        ):
-            return bare(inner) if range_of(other) is not None and not isinstance(other, Field | Apply) else value
+        case Apply(
+            operation=Operation.LEAST | Operation.GREATEST, arguments=(Field() | Apply() as inner, Constant() as bound)
+        ) if range_of(bound) is not None:
+            if range_of(inner) is not None:
+                return bare(inner)
+            if isinstance(inner, Apply) and isinstance(inner.arguments[1], Constant):  # LEAST(x, highest), of CLAMP
+                return inner.arguments[0]
     return value
 
 
@@ -59,7 +69,7 @@ def check_joined_on_unit(join: exp.Join, condition: Expression, left: Scope, rig
                 continue
             if (first in left.units and second in right.units) or (second in left.units and first in right.units):
                 return
-    names = [scope.unit.name if isinstance(scope.unit, Field) else "" for scope in (left, right)]
+    names = [scope.unit.called if isinstance(scope.unit, Field) else "" for scope in (left, right)]
     raise Refuse(
         join.this,
         "Private tables are joined on the unit of privacy.",

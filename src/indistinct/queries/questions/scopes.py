@@ -42,7 +42,7 @@ class Scope:
         places = [self.relations[wanted]] if wanted else list(self.relations.values())
         found = [columns[name] for columns in places if name in columns]
         if not found:
-            known = [column.name for columns in places for column in columns.values()]
+            known = [column.called for columns in places for column in columns.values()]
             raise Refuse(node, f"There is no column {identifier.name!r}.", _choice("There are", known))
         if len(found) > 1:
             raise Refuse(

@@ -9,7 +9,16 @@ from sqlglot import exp
 
 from indistinct.errors import InternalError
 from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
-from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
+from indistinct.queries.plans.relations import (
+    UNIT,
+    Derived,
+    Join,
+    Relation,
+    Scan,
+    UnitAggregate,
+    UnitFunction,
+    handed_on,
+)
 from indistinct.queries.policy.terms import ROW, Policy, PrivateTable, Row
 from indistinct.queries.questions.joining import bounds_of, check_joined_on_unit, described
 from indistinct.queries.questions.scalars import read_condition, read_scalar
@@ -26,6 +35,8 @@ _UNIT_FUNCTIONS: dict[type[exp.Expression], UnitFunction] = {
     exp.Count: UnitFunction.COUNT,
 }
 _MOST_RELATIONS = 20
+_MOST_PRIVATE = 4
+"""Of each of them a unit may have many rows, and as many combinations as the product: it must not take for ever."""
 
 
 @dataclass(slots=True)
@@ -97,8 +108,9 @@ class Sources:
             raise Refuse(node, f"There is no table {node.name!r}.", f"There is {self._known()}.")
         scope = Scope()
         columns = {}
-        for name, column in table.columns.items():
-            found = Field(inner, name, column.type, bounds_of(column))
+        numbered = isinstance(table, PrivateTable) and table.unit is ROW and not alone
+        for place, (name, column) in enumerate(table.columns.items()):
+            found = Field(inner, handed_on(place) if numbered else name, column.type, bounds_of(column), name)
             columns[name.casefold()] = found
             if column.keys is not None:
                 scope.keys[found] = column.keys
@@ -107,19 +119,23 @@ class Sources:
             if column.unit_low is not None and column.unit_high is not None:
                 scope.totals[found] = Fraction(column.unit_low), Fraction(column.unit_high)
         scope.relations[shown] = columns
-        numbered = False
         if isinstance(table, PrivateTable):
             self.private.append(table)
-            numbered = table.unit is ROW and not alone
+            if len(self.private) > _MOST_PRIVATE:
+                raise Refuse(
+                    node,
+                    f"At most {_MOST_PRIVATE} private tables are put together.",
+                    "Bring each to one row of a unit first, with GROUP BY, in a question of its own.",
+                )
             scope.unit = (
                 columns[table.unit.casefold()]
                 if not isinstance(table.unit, Row)
-                else Field(inner, UNIT, "integer")
+                else Field(inner, UNIT, "integer", shown="each row")
                 if numbered
                 else ROW
             )
             scope.units = {scope.unit} if isinstance(scope.unit, Field) else set()
-        return Scan(table.name, inner, numbered), scope
+        return Scan(table.name, inner, tuple(table.columns) if numbered else None), scope
 
     def _join(self, left: Relation, scope: Scope, join: exp.Join) -> Relation:
         only(join, "this", "on", "using", "side", "kind")
@@ -190,19 +206,19 @@ class Sources:
         relation, scope = self.read(node, alone=alone)
         where = read_condition(node.args["where"].this, scope) if node.args.get("where") else None
         groups = self._groups(node, scope)
-        outputs: list[tuple[str, Expression | UnitAggregate]] = []
+        outputs: list[Expression | UnitAggregate] = []
         columns: dict[str, Field] = {}
         result = Scope()
         for item in node.expressions:
             for name, value in self._items(item, scope, groups):
-                if name == UNIT or name.casefold() in columns:
+                if name.casefold() in columns:
                     raise Refuse(
                         item, f"Two columns of the sub-query are called {name!r}.", "Give one another name with AS."
                     )
                 kind, known = described(value)
-                column = Field(inner, name, kind, known)
+                column = Field(inner, handed_on(len(outputs)), kind, known, name)
                 columns[name.casefold()] = column
-                outputs.append((name, value))
+                outputs.append(value)
                 if isinstance(value, Field):
                     if value in scope.keys:
                         result.keys[column] = scope.keys[value]
@@ -219,7 +235,7 @@ class Sources:
         if isinstance(scope.unit, Field):
             unit = next(each for each in groups if each in scope.units) if groups is not None else scope.unit
             assert isinstance(unit, Field)  # noqa: S101  # `_groups` has seen to it
-            carried = Field(inner, UNIT, unit.type)
+            carried = Field(inner, UNIT, unit.type, shown=unit.called)
             result.unit = carried
             result.units.add(carried)
             return Derived(relation, where, tuple(outputs), groups, unit, inner), result
@@ -235,7 +251,7 @@ class Sources:
             raise Refuse(
                 clause.expressions[0],
                 "A sub-query over private rows is grouped by the unit of privacy, or not at all.",
-                f"Add {scope.unit.name!r} to its GROUP BY."
+                f"Add {scope.unit.called!r} to its GROUP BY."
                 if isinstance(scope.unit, Field)
                 else "Group outside of it.",
             )
@@ -248,13 +264,13 @@ class Sources:
             only(item)
             if groups is not None:
                 raise Refuse(item, "* cannot stand beside GROUP BY.")
-            return [(column.name, column) for columns in scope.relations.values() for column in columns.values()]
+            return [(column.called, column) for columns in scope.relations.values() for column in columns.values()]
         name, inner = (
             (item.alias, item.this)
             if isinstance(item, exp.Alias)
             else (item.name if isinstance(item, exp.Column) else "", item)
         )
-        if not name or name == UNIT:
+        if not name:
             raise Refuse(item, "A column of a sub-query needs a name.", "Give it one with AS.")
         aggregate = self._unit_aggregate(inner, scope)
         if aggregate is not None:
