@@ -23,6 +23,7 @@ from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
 from indistinct.queries.engines.choosing import first_in_spark, order_of_groups, places_of, spread_by_unit
 from indistinct.queries.engines.integers import at_most, between, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.lengths import check_length
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
 from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
@@ -41,6 +42,7 @@ from indistinct.queries.plans.measures import (
 from indistinct.queries.plans.plan import Plan
 from indistinct.queries.plans.relations import UNIT, Derived, Join, Relation, Scan, UnitAggregate, UnitFunction
 from indistinct.queries.policy.terms import Key
+from indistinct.queries.refusals import QueryRefused
 
 __all__ = ["statement_of"]
 
@@ -49,8 +51,13 @@ def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
     """The statement. Groups with fewer units than `least_units` do not leave the engine, where groups are private.
 
     Columns: part (0 for totals, i for the cells of the i-th column with quantiles), keys, cell, units, measures.
+    QueryRefused if it would become too long.
     """
-    return _Statement(plan, dialect, least_units).text()
+    try:
+        check_length(plan)
+        return _Statement(plan, dialect, least_units).text()
+    except RecursionError:
+        raise QueryRefused("", None, "The question is nested too deeply.") from None
 
 
 class _Statement:
@@ -335,13 +342,19 @@ class _Statement:
     def _relation(self, relation: Relation) -> exp.Expression:
         match relation:
             case Scan(table=table, alias=alias, numbered=False):
-                return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
+                return self._table(table, exp.TableAlias(this=identifier(alias)))
             case Scan(table=table, alias=alias):
                 numbers = _named(row_number(self.dialect), UNIT)
-                return _select([exp.Star(), numbers], table).subquery(identifier(alias), copy=False)
+                numbered = exp.select(exp.Star(), numbers, copy=False).from_(self._table(table), copy=False)
+                return numbered.subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
+
+    def _table(self, name: str, alias: exp.TableAlias | None = None) -> exp.Table:
+        """A table of the policy; by its schema where the first step, if it is called the same, would read itself."""
+        schema = identifier("main") if self.dialect == "duckdb" else None
+        return exp.Table(this=identifier(name), db=schema, alias=alias)
 
     def _derived(self, derived: Derived) -> exp.Expression:
         columns = [_named(self._output(value), name) for name, value in derived.outputs]
