@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+import duckdb
 import pytest
 import sqlglot
 from hypothesis import HealthCheck, given, settings
@@ -14,12 +16,16 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from indistinct.errors import InvalidParameter
-from indistinct.queries import Column, QueryRefused
+from indistinct.queries import Column, Policy, QueryRefused
+from indistinct.queries.answers.evaluation import Released, value_of
+from indistinct.queries.answers.release import exact_of
+from indistinct.queries.engines.duckdb import DuckDBEngine
 from indistinct.queries.engines.engine import Engine
 from indistinct.queries.engines.statement import statement_of
+from indistinct.queries.engines.words import Dialect
 from indistinct.queries.questions.planner import Wishes, plan_question
 from indistinct.queries.questions.reading import read_statement
-from tests.queries.engines import ENGINES, policy
+from tests.queries.engines import ENGINES, TYPES, Stream, policy
 from tests.queries.test_sensitivity import QUESTIONS, database
 
 REFUSED = {
@@ -224,7 +230,8 @@ def test_too_deep_and_too_long_is_refused() -> None:
         "SELECT COUNT(*) FROM visits WHERE " + "NOT " * 3000 + "urgent",
         "SELECT COUNT(*) FROM visits WHERE " + "*".join(["cost"] * 40) + " > 0",
         "x" * 200_000,
-        "SELECT COUNT(*) FROM visits WHERE " + " AND ".join(["urgent"] * 4000),
+        "SELECT COUNT(*) FROM visits WHERE " + "+".join(["days"] * 4000) + " > 0",
+        "SELECT COUNT(*) FROM visits WHERE " + " AND ".join(["urgent"] * 10_000),
     ):
         with pytest.raises(QueryRefused):
             statement_of(plan_question(read_statement(text), policy()), "duckdb", 1)
@@ -264,3 +271,85 @@ def test_the_owner_chooses_the_step_of_a_sum() -> None:
 def test_totals_of_units_need_bounds(question: str, said: str) -> None:
     with pytest.raises(QueryRefused, match=said):
         plan_question(read_statement(question), policy())
+
+
+WHERE = "SELECT COUNT(*) FROM visits WHERE "
+LARGE = {
+    "clamps": "SELECT SUM(" + "CLAMP(" * 8 + "cost" + ", 0, 10)" * 8 + ") FROM visits",
+    "buckets": WHERE + "WIDTH_BUCKET(" * 6 + "cost" + ", 0, 10, 5)" * 6 + " = 1",
+    "least": WHERE + "LEAST(" * 10 + "cost" + ", days)" * 10 + " = 1",
+    "casts": WHERE + "CAST(" * 13 + "cost" + " + 0.5 AS BIGINT)" * 13 + " = 1",
+    "many": WHERE + " AND ".join([f"FLOOR(CEIL(FLOOR(CEIL(cost)))) = {i}" for i in range(900)]),
+    "members": WHERE + "cost IN (" + ", ".join(map(str, range(9000))) + ")",
+    "sums": WHERE + " AND ".join(["+".join(["days"] * 90) + " = 1"] * 60),
+    "keys": "SELECT COUNT(*) FROM visits GROUP BY " + ", ".join(f"days % {i + 2}" for i in range(2000)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_planning_takes_a_bounded_time_and_room(name: str, dialect: Dialect) -> None:
+    start = time.process_time()
+    try:
+        assert len(statement_of(plan_question(read_statement(LARGE[name]), policy()), dialect, 1)) < 2_000_000
+    except QueryRefused:
+        pass
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("number", [50, 120, 300, 599])
+@pytest.mark.parametrize(
+    "long",
+    [
+        lambda n: WHERE + " AND ".join(["days = 1"] * n),
+        lambda n: WHERE + " OR ".join(["days = 1"] * n),
+        lambda n: WHERE + "+".join(["days"] * n) + " = 1",
+        lambda n: WHERE + "||".join(["ward"] * n) + " = 'a'",
+        lambda n: WHERE + "- " * n + "days = 1",
+        lambda n: "SELECT " + "+".join(["COUNT(*)"] * n) + " FROM visits",
+        lambda n: "SELECT COUNT(*) FROM visits HAVING " + " AND ".join(["COUNT(*) > 1"] * n),
+    ],
+)
+def test_long_chains_are_answered_or_refused(long: Callable[[int], str], number: int) -> None:
+    """None of them meets the end of the interpreter's stack, least of all behind the charge."""
+    text = long(number)
+    try:
+        plan = plan_question(read_statement(text), policy())
+        for dialect in ("duckdb", "postgres", "spark"):
+            statement_of(plan, dialect, 1)
+        plan.fingerprint()
+    except QueryRefused:
+        assert " AND " not in text
+        assert " OR " not in text
+        assert number > 50
+        return
+    value_of(plan.outputs[0].outcome, Released((), (3,) * len(plan.measures), ()), plan)
+
+
+def test_many_conditions_mean_what_they_say() -> None:
+    engine = ENGINES["duckdb"](database(3))
+    try:
+
+        def count(condition: str) -> object:
+            plan = plan_question(read_statement(WHERE + condition), policy(rows=100))
+            return exact_of(plan, engine.run(statement_of(plan, "duckdb", 1), seconds=60)).numbers
+
+        assert count(" OR ".join(f"days = {i}" for i in range(-50, 150))) == count("days BETWEEN -50 AND 149")
+        assert count(" AND ".join(f"days <> {i}" for i in range(4, 150))) == count("NOT days BETWEEN 4 AND 149")
+    finally:
+        engine.close()
+
+
+def test_a_table_may_be_called_as_a_step_of_the_statement_is() -> None:
+    for name in ("rows", "ROWS", "steps", "pieces", "totals", "bounded"):
+        visits = replace(policy().tables[0], name=name)
+        with duckdb.connect(":memory:") as connection:
+            engine = DuckDBEngine({name: Stream(connection, "visits", TYPES["visits"], database(3)["visits"])})
+        try:
+            plan = plan_question(
+                read_statement(f'SELECT ward, COUNT(*), SUM(cost) FROM "{name}" GROUP BY ward'),
+                Policy(tables=(visits,), budget=policy().budget),
+            )
+            assert exact_of(plan, engine.run(statement_of(plan, "duckdb", 1), seconds=60)).numbers
+        finally:
+            engine.close()

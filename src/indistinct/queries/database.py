@@ -29,7 +29,7 @@ from indistinct.queries.plans.plan import Plan
 from indistinct.queries.policy.terms import Policy
 from indistinct.queries.pricing import Wish, price_for
 from indistinct.queries.questions.planner import plan_question
-from indistinct.queries.questions.reading import Spoken, read_statement
+from indistinct.queries.questions.reading import Spoken, read_statement, read_tree
 from indistinct.queries.refusals import QueryRefused
 from indistinct.queries.watching import Watching, start_watching
 
@@ -162,7 +162,7 @@ class PrivateDatabase:
         self.close()
 
     def _prepare(self, text: str | exp.Expression, asking: Asking) -> _Prepared:
-        spoken = Spoken(text.sql("duckdb"), text) if isinstance(text, exp.Expression) else read_statement(text)
+        spoken = read_tree(text) if isinstance(text, exp.Expression) else read_statement(text)
         plan = plan_question(spoken, self.policy, asking.wishes(spoken))
         _check_unit(spoken, plan)
         price = price_for(asking.wish(spoken), self._standings(), self.questions, public=plan.public)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -106,7 +107,28 @@ def _times(one: float, other: float) -> float:
     return math.inf if math.inf in {one, other} else one * other
 
 
+class _Same:
+    """An expression as the key of a cache: found by its identity, for to compare a long one takes long."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Expression) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 def _reach(value: Expression) -> _Reach:
+    return _reach_of(_Same(value))
+
+
+@lru_cache(4096)
+def _reach_of(same: _Same) -> _Reach:
+    value = same.value
     match value:
         case Constant(value=bool()):
             return _ANY

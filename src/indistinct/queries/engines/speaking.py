@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from indistinct.errors import InternalError
-from indistinct.queries.engines.arithmetic import ARITHMETIC, computed, repeated, steps_between
+from indistinct.queries.engines.arithmetic import ARITHMETIC, computed, steps_between
 from indistinct.queries.engines.conversions import converted, nearest_whole, recased
 from indistinct.queries.engines.words import (
     Dialect,
@@ -23,7 +23,7 @@ from indistinct.queries.engines.words import (
     whole,
 )
 from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation
-from indistinct.queries.refusals import QueryRefused
+from indistinct.queries.policy.terms import ColumnType
 
 __all__ = ["said"]
 
@@ -36,38 +36,12 @@ _BINARY: dict[Operation, type[exp.Binary]] = {
     Operation.OR: exp.Or,
 }
 _PARTS = {Operation.YEAR: "YEAR", Operation.MONTH: "MONTH", Operation.DAY: "DAY", Operation.HOUR: "HOUR"}
-_REPEATED = {
-    Operation.LEAST: 2,
-    Operation.GREATEST: 2,
-    Operation.FLOOR: 3,
-    Operation.CEILING: 3,
-    Operation.TO_INTEGER: 6,
-    Operation.TO_REAL: 2,
-    Operation.TO_TEXT: 2,
-    Operation.TO_DATE: 2,
-    Operation.BUCKET: 6,
-}
-_LONGEST = 20_000
 _WHOLE = 2.0**53
 
 
 def said(expression: Expression, dialect: Dialect) -> exp.Expression:
-    """The expression in SQL; QueryRefused if it becomes too long, as values are repeated to be guarded."""
-    if _length(expression) > _LONGEST:
-        raise QueryRefused(
-            "", None, "The question is nested too deeply.", "Give a part of it a name, in a sub-query in FROM."
-        )
+    """The expression in SQL."""
     return _spoken(expression, dialect)
-
-
-def _length(expression: Expression) -> int:
-    """About how many words it will have."""
-    if not isinstance(expression, Apply):
-        return 1
-    if expression.operation in ARITHMETIC:
-        pairs = zip(expression.arguments, repeated(expression), strict=True)
-        return 1 + sum(times * _length(each) for each, times in pairs)
-    return 1 + _REPEATED.get(expression.operation, 1) * sum(_length(each) for each in expression.arguments)
 
 
 def _spoken(expression: Expression, dialect: Dialect) -> exp.Expression:
@@ -117,17 +91,20 @@ def _applied(applied: Apply, dialect: Dialect) -> exp.Expr:  # noqa: C901  # one
             missing = [
                 is_null(value) for each, value in zip(arguments, values, strict=True) if not isinstance(each, Constant)
             ]
-            extreme = kind(this=values[0].copy(), expressions=[each.copy() for each in values[1:]])
+            # Of DuckDB's, sqlglot would guard the arguments once more.
+            extreme = kind(
+                this=values[0].copy(),
+                expressions=[each.copy() for each in values[1:]],
+                ignore_nulls=dialect == "duckdb",
+            )
             return case([(_any(missing), exp.Null())], extreme) if missing else extreme
         case Operation.NOT:
             return exp.Not(this=told[0])
         case Operation.IS_NULL:
             return is_null(told[0])
         case Operation.IN:
-            return exp.In(
-                this=_like_members(arguments, told[0]),
-                expressions=[_like_members(arguments, each) for each in told[1:]],
-            )
+            like = _like_members({each.type for each in arguments}, told)
+            return exp.In(this=like[0], expressions=like[1:])
         case Operation.LIKE:
             return exp.Like(this=told[0], expression=told[1])
         case Operation.CASE:
@@ -193,11 +170,10 @@ def _compared(
     return _BINARY[operation](this=told[0], expression=told[1])
 
 
-def _like_members(arguments: tuple[Expression, ...], told: exp.Expression) -> exp.Expression:
-    kinds = {each.type for each in arguments}
+def _like_members(kinds: set[ColumnType], told: list[exp.Expression]) -> list[exp.Expression]:
     if kinds == {"integer", "real"}:
-        return cast(told, "real")
-    return cast(told, "timestamp") if kinds == {"date", "timestamp"} else told
+        return [cast(each, "real") for each in told]
+    return [cast(each, "timestamp") for each in told] if kinds == {"date", "timestamp"} else told
 
 
 def _any(conditions: list[exp.Expression]) -> exp.Expression:

@@ -25,6 +25,7 @@ from indistinct.errors import InternalError
 from indistinct.queries.engines.arithmetic import exact_double, steps_between, summed_in_order
 from indistinct.queries.engines.choosing import first_in_spark, order_of_groups, places_of, spread_by_unit
 from indistinct.queries.engines.integers import at_most, between, kept, row_number, shrunk, squared, summed
+from indistinct.queries.engines.lengths import check_length
 from indistinct.queries.engines.speaking import said
 from indistinct.queries.engines.words import Dialect, column, identifier, key_literal, real, shortened, type_of, whole
 from indistinct.queries.plans.expressions import Apply, Expression, Field, Operation
@@ -52,6 +53,7 @@ from indistinct.queries.plans.relations import (
     handed_on,
 )
 from indistinct.queries.policy.terms import Key
+from indistinct.queries.refusals import QueryRefused
 
 __all__ = ["statement_of"]
 
@@ -63,12 +65,17 @@ def statement_of(plan: Plan, dialect: Dialect, least_units: int) -> str:
     """The statement. Groups with fewer units than `least_units` do not leave the engine, where groups are private.
 
     Columns: part (0 for totals, i for the cells of the i-th column with quantiles), keys, cell, units, measures.
+    QueryRefused if it would become too long.
     """
-    rows = _Statement(plan, dialect, least_units).rows()
-    if plan.choosing or sum(len(key.public or ()) for key in plan.keys) > _FEW_KEYS:
-        return f"WITH {rows}, {_after_rows.__wrapped__(plan, dialect, least_units)}"
-    form = replace(plan, relation=_NONE, where=None, outputs=(), having=None, order=(), limit=None, offset=0)
-    return f"WITH {rows}, {_after_rows(form, dialect, least_units)}"
+    try:
+        check_length(plan)
+        rows = _Statement(plan, dialect, least_units).rows()
+        if plan.choosing or sum(len(key.public or ()) for key in plan.keys) > _FEW_KEYS:
+            return f"WITH {rows}, {_after_rows.__wrapped__(plan, dialect, least_units)}"
+        form = replace(plan, relation=_NONE, where=None, outputs=(), having=None, order=(), limit=None, offset=0)
+        return f"WITH {rows}, {_after_rows(form, dialect, least_units)}"
+    except RecursionError:
+        raise QueryRefused("", None, "The question is nested too deeply.") from None
 
 
 @lru_cache(maxsize=128)
@@ -373,14 +380,20 @@ class _Statement:
     def _relation(self, relation: Relation) -> exp.Expression:
         match relation:
             case Scan(table=table, alias=alias, numbered=None):
-                return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(alias)))
+                return self._table(table, exp.TableAlias(this=identifier(alias)))
             case Scan(table=table, alias=alias, numbered=numbered):
                 columns = [_named(column(name), handed_on(place)) for place, name in enumerate(numbered or ())]
                 columns.append(_named(row_number(self.dialect), UNIT))
-                return _select(columns, table).subquery(identifier(alias), copy=False)
+                select = exp.select(*columns, copy=False).from_(self._table(table), copy=False)
+                return select.subquery(identifier(alias), copy=False)
             case Derived():
                 return self._derived(relation)
         raise InternalError(f"There is no way to read {relation!r}.")
+
+    def _table(self, name: str, alias: exp.TableAlias | None = None) -> exp.Table:
+        """A table of the policy; by its schema where the first step, if it is called the same, would read itself."""
+        schema = identifier("main") if self.dialect == "duckdb" else None
+        return exp.Table(this=identifier(name), db=schema, alias=alias)
 
     def _derived(self, derived: Derived) -> exp.Expression:
         columns = [_named(self._output(value), handed_on(place)) for place, value in enumerate(derived.outputs)]

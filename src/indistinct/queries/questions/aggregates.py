@@ -42,6 +42,7 @@ from indistinct.queries.questions.bounding import (
 )
 from indistinct.queries.questions.joining import bare
 from indistinct.queries.questions.literals import number_in
+from indistinct.queries.questions.nesting import joined_parts
 from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
@@ -59,8 +60,6 @@ _COMBINATIONS: dict[type[exp.Expression], tuple[Combining, bool]] = {
     exp.LTE: (Combining.LESS_OR_EQUAL, False),
     exp.GT: (Combining.LESS, True),
     exp.GTE: (Combining.LESS_OR_EQUAL, True),
-    exp.And: (Combining.AND, False),
-    exp.Or: (Combining.OR, False),
     exp.Nullif: (Combining.NULL_IF, False),
 }
 _OF_ONE: dict[type[exp.Expression], Combining] = {
@@ -121,6 +120,9 @@ class Aggregates:
         if (key := self._key(node)) is not None:
             return key
         kind = type(node)
+        if isinstance(node, exp.And | exp.Or):
+            how = Combining.AND if isinstance(node, exp.And) else Combining.OR
+            return Combine(how, tuple(self.read(each) for each in joined_parts(node)))
         if kind in _COMBINATIONS:
             only(node, "this", "expression", "typed", "safe")
             how, swapped = _COMBINATIONS[kind]
@@ -339,7 +341,7 @@ class Aggregates:
         known.extend(share for share in shares if share not in known)
         index = list(self.quantiles).index(cells)
         outcomes = tuple(Quantile(index, share) for share in shares)
-        many = isinstance(node, exp.Quantile | exp.ApproxQuantile) and isinstance(node.args["quantile"], exp.Array)
+        many = isinstance(node, exp.Quantile | exp.ApproxQuantile) and isinstance(node.args.get("quantile"), exp.Array)
         return Combine(Combining.LIST, outcomes) if many else outcomes[0]
 
     def units(self) -> Count:

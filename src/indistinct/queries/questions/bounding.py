@@ -21,6 +21,8 @@ __all__ = [
     "share_of_quantile",
 ]
 
+_CLOSEST = Fraction(1, 10**9)
+"""Bounds that are closer, beside their size, cannot be divided into cells or steps as doubles."""
 _PER_UNIT = "Write SUM_PER_UNIT(amount, 0, 500), where a unit's total lies between."
 
 
@@ -39,8 +41,9 @@ def bounds_of_sum(node: exp.Expression, value: Expression) -> Range:
     low, high = bounds
     if low == high:
         high = low + 1
-    if max(abs(low), abs(high)) > 10**15 or high - low < Fraction(1, 10**15):
-        raise Refuse(node.this, "Sums need bounds below 1e15 in size.", "Clamp it.")
+    size = max(abs(low), abs(high))
+    if size > 10**15 or high - low < max(size * _CLOSEST, Fraction(1, 10**15)):
+        raise Refuse(node.this, "Sums need bounds below 1e15 in size that differ by a billionth of it.", "Clamp it.")
     return low, high
 
 
@@ -75,8 +78,9 @@ def bounds_of_quantile(inner: exp.Expression, value: Expression) -> Range:
             f"Write CLAMP({inner.sql('duckdb')[:60]}, lowest, highest), or give the column bounds in the policy.",
         )
     low, high = bounds
-    if not low < high or max(abs(low), abs(high)) > 10**15:
-        raise Refuse(inner, "Quantiles need bounds that differ, below 1e15 in size.")
+    size = max(abs(low), abs(high))
+    if size > 10**15 or high - low < max(size * _CLOSEST, Fraction(1, 10**15)):
+        raise Refuse(inner, "Quantiles need bounds below 1e15 in size that differ by a billionth of it.", "Clamp it.")
     return low, high
 
 
@@ -97,7 +101,9 @@ def parts_of_quantile(node: exp.Expression) -> tuple[exp.Expression, list[exp.Ex
                 raise Refuse(node, "This is not understood.", "Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age).")
             return order[0].this, [node.this.this]
     only(node, "this", "quantile")
-    share = node.args["quantile"]
+    share = node.args.get("quantile")
+    if share is None:
+        raise Refuse(node, "QUANTILE takes a column and a share.", "Write QUANTILE(age, 0.9).")
     if isinstance(share, exp.Array):
         if not share.expressions or len(share.expressions) > 100:
             raise Refuse(share, "Up to 100 quantiles are asked for at once.")

@@ -16,6 +16,7 @@ from indistinct.queries.plans.results import Outcome
 from indistinct.queries.policy.terms import MOST_KEYS, ROW, Contribution, Key, Policy
 from indistinct.queries.questions.aggregates import Aggregates
 from indistinct.queries.questions.literals import number_in
+from indistinct.queries.questions.nesting import check_depth
 from indistinct.queries.questions.reading import Spoken, said_at
 from indistinct.queries.questions.scalars import read_condition, read_scalar
 from indistinct.queries.questions.scopes import Scope, only
@@ -26,6 +27,7 @@ from indistinct.queries.refusals import QueryRefused, Refuse
 __all__ = ["Wishes", "plan_question"]
 
 MOST_COLUMNS = 1000
+_MOST_KEYS = 100
 MOST_NUMBERS = 2 * 10**6
 _ALL_CELLS = 2**18
 _FEWEST_CELLS, _FINEST_CELLS = 2**10, 2**14
@@ -56,6 +58,7 @@ def plan_question(spoken: Spoken, policy: Policy, wishes: Wishes | None = None) 
 def _plan(select: exp.Expression, policy: Policy, wishes: Wishes, *, centring: bool) -> Plan:
     if not isinstance(select, exp.Select):
         raise Refuse(select, "Only SELECT is answered.", "Write SELECT ... FROM ... GROUP BY ...")
+    check_depth(select)
     select, top = read_top(select)
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
     sources = Sources(policy)
@@ -99,6 +102,7 @@ def _outputs(select: exp.Select, aggregates: Aggregates) -> tuple[Output, ...]:
     if len(select.expressions) > MOST_COLUMNS:
         raise Refuse(select.expressions[MOST_COLUMNS], f"At most {MOST_COLUMNS:,} columns are answered.")
     outputs: list[Output] = []
+    taken: set[str] = set()
     for item in select.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item
         name = (
@@ -108,10 +112,13 @@ def _outputs(select: exp.Select, aggregates: Aggregates) -> tuple[Output, ...]:
             if isinstance(item, exp.Column)
             else inner.sql("duckdb").lower()
         )
-        taken = {output.name for output in outputs}
-        shown = (
-            name if name not in taken else next(f"{name}_{i}" for i in range(2, 10**6) if f"{name}_{i}" not in taken)
-        )
+        if not name:
+            raise Refuse(item, "A column of the answer needs a name.", "Give it one with AS.")
+        shown, number = name, 1
+        while shown.casefold() in taken:
+            number += 1
+            shown = f"{name}_{number}"
+        taken.add(shown.casefold())
         outputs.append(Output(shown, aggregates.read(inner)))
     for item, output in zip(select.expressions, outputs, strict=True):
         if isinstance(item, exp.Alias):
@@ -126,6 +133,8 @@ def _keys(select: exp.Select, scope: Scope, wishes: Wishes) -> tuple[GroupKey, .
     used: set[str] = set()
     if clause is not None:
         only(clause, "expressions")
+        if len(clause.expressions) > _MOST_KEYS:
+            raise Refuse(clause.expressions[_MOST_KEYS], f"At most {_MOST_KEYS} columns stand in GROUP BY.")
         for node in clause.expressions:
             meant = _meant(select, node, scope)
             value = read_scalar(meant, scope)

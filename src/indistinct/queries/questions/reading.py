@@ -14,9 +14,10 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from indistinct.errors import InvalidParameter
 from indistinct.queries.refusals import QueryRefused, Refuse
 
-__all__ = ["Spoken", "TargetError", "position_of", "read_statement", "said_at"]
+__all__ = ["Spoken", "TargetError", "position_of", "read_statement", "read_tree", "said_at"]
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 100_000
@@ -61,12 +62,7 @@ def read_statement(text: str) -> Spoken:
     >>> spoken.options, float(spoken.target.error), float(spoken.target.level)
     ({'epsilon': '0.5'}, 10.0, 0.95)
     """
-    if not text.strip():
-        raise QueryRefused(str(text), None, "There is no question.", "Write SELECT ... FROM ...")
-    if len(text) > LONGEST:
-        raise QueryRefused("", None, f"The question has {len(text):,} characters; {LONGEST:,} are read.")
-    if "\0" in text:
-        raise QueryRefused("", None, "The question holds a null character.")
+    _check_text(text)
     try:
         tokens = _DUCKDB.tokenize(text)
         _check_depth(text, tokens)
@@ -87,6 +83,16 @@ def read_statement(text: str) -> Spoken:
     if not isinstance(statement, exp.Expression):
         raise QueryRefused(text, None, "This is not a question.", "Write SELECT ... FROM ...")
     return Spoken(text, statement, options, target)
+
+
+def read_tree(statement: exp.Expression) -> Spoken:
+    """A statement that somebody has parsed; QueryRefused if its text could not be read."""
+    try:
+        text = statement.sql("duckdb")
+    except RecursionError:
+        raise QueryRefused("", None, "The question is nested too deeply.") from None
+    _check_text(text)
+    return Spoken(text, statement)
 
 
 def position_of(node: object) -> tuple[int, int] | None:
@@ -123,6 +129,19 @@ def _closed(text: str, start: int, end: int) -> tuple[int, int]:
             break
         end = len(text) - len(rest) + 1
     return start, end
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidParameter("the question", text, "be text")
+    if not text.strip():
+        raise QueryRefused(text, None, "There is no question.", "Write SELECT ... FROM ...")
+    if len(text) > LONGEST:
+        raise QueryRefused("", None, f"The question has {len(text):,} characters; {LONGEST:,} are read.")
+    if "\0" in text:
+        raise QueryRefused("", None, "The question holds a null character.")
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise QueryRefused("", None, "The question holds half of a character, which no data can.")
 
 
 def _check_depth(text: str, tokens: list[Token]) -> None:

@@ -21,6 +21,7 @@ from indistinct.queries.questions.literals import (
     unified,
     wider,
 )
+from indistinct.queries.questions.nesting import joined_parts
 from indistinct.queries.questions.scopes import Scope, only
 from indistinct.queries.refusals import Refuse
 
@@ -89,11 +90,7 @@ def read_scalar(node: exp.Expression | None, scope: Scope) -> Expression:  # noq
                 return Constant(-value.value, value.type)
             return Apply(Operation.SUBTRACT, (Constant(0, "integer"), as_number(node, value)), "real")
         case exp.And() | exp.Or():
-            only(node, "this", "expression")
-            operation = Operation.AND if isinstance(node, exp.And) else Operation.OR
-            return Apply(
-                operation, (read_condition(node.this, scope), read_condition(node.expression, scope)), "boolean"
-            )
+            return _joined(node, scope)
         case exp.Not():
             only(node, "this")
             return Apply(Operation.NOT, (read_condition(node.this, scope),), "boolean")
@@ -105,6 +102,16 @@ def read_scalar(node: exp.Expression | None, scope: Scope) -> Expression:  # noq
         only(node, "this", "expression")
         return _comparison(node, scope)
     return _function(node, scope)
+
+
+def _joined(node: exp.And | exp.Or, scope: Scope) -> Expression:
+    """Conditions with AND, or OR, between them: in pairs of pairs, so that many are not deeply nested."""
+    operation = Operation.AND if isinstance(node, exp.And) else Operation.OR
+    conditions = [read_condition(each, scope) for each in joined_parts(node)]
+    while len(conditions) > 1:
+        pairs = [tuple(conditions[place : place + 2]) for place in range(0, len(conditions), 2)]
+        conditions = [pair[0] if len(pair) == 1 else Apply(operation, pair, "boolean") for pair in pairs]
+    return conditions[0]
 
 
 def _function(node: exp.Expression, scope: Scope) -> Expression:  # noqa: C901  # one branch for each function

@@ -249,7 +249,7 @@ class Sources:
         groups = tuple(read_scalar(each, scope) for each in clause.expressions)
         if scope.unit is ROW or (scope.unit is not None and not scope.units & set(groups)):
             raise Refuse(
-                clause.expressions[0],
+                clause.expressions[0] if clause.expressions else clause,
                 "A sub-query over private rows is grouped by the unit of privacy, or not at all.",
                 f"Add {scope.unit.called!r} to its GROUP BY."
                 if isinstance(scope.unit, Field)
