@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterator
@@ -290,10 +291,8 @@ LARGE = {
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_planning_takes_a_bounded_time_and_room(name: str, dialect: Dialect) -> None:
     start = time.process_time()
-    try:
+    with contextlib.suppress(QueryRefused):
         assert len(statement_of(plan_question(read_statement(LARGE[name]), policy()), dialect, 1)) < 2_000_000
-    except QueryRefused:
-        pass
     assert time.process_time() - start < 20
 
 

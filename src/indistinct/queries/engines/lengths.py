@@ -68,7 +68,7 @@ def _of_relation(relation: Relation) -> Iterator[Expression]:
             yield from _of_relation(source)
             if where is not None:
                 yield where
-            for _, value in outputs:
+            for value in outputs:
                 told = value.argument if isinstance(value, UnitAggregate) else value
                 if told is not None:
                     yield told
