@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NoReturn
 
@@ -17,6 +17,7 @@ from indistinct.queries.answers.prices import Price
 
 __all__ = ["Wish", "price_for"]
 
+_LEAST = Fraction(1, 10**100)
 _WHY = {
     "epsilon": "The budget counts in epsilon: say epsilon, with delta for Gaussian noise.",
     "rho": "The budget counts in rho: say rho, or epsilon.",
@@ -42,6 +43,8 @@ def price_for(wish: Wish, standings: Sequence[Standing], questions: int, *, publ
     `public`: the groups are declared, so that no delta is needed for them.
     """
     budget = _one(standings)
+    if public and wish.delta is not None and not read_number("delta", wish.delta):
+        wish = replace(wish, delta=None)  # which is how noise that needs no delta is asked for
     given = [name for name in ("epsilon", "rho", "mu") if getattr(wish, name) is not None]
     if len(given) > 1:
         values = tuple(getattr(wish, name) for name in given)
@@ -164,4 +167,6 @@ def _number(name: str, value: object) -> Fraction:
     number = Fraction(read_number(name, value))
     if not number > 0:
         raise InvalidParameter(name, value, "be above 0")
+    if number < _LEAST:
+        raise InvalidParameter(name, value, "be at least 1e-100")
     return number

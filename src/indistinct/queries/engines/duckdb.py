@@ -133,6 +133,9 @@ class DuckDBEngine:
             return relation, self._described(relation, path)
         if ending in _CSV:
             sniffed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
+            named = self._described(f"read_csv({_text(str(path))}, all_varchar=true, header=true)", path)
+            if list(sniffed) != list(named):
+                raise InvalidParameter("source", str(path), "name its columns in its first line")
             unknown = {column: types.get(column, kind) for column, kind in sniffed.items()}
             return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", unknown
         if ending in _DATABASES:
@@ -160,10 +163,11 @@ class DuckDBEngine:
         )
 
     def _frame(self, number: int, source: object) -> tuple[str, dict[str, ColumnType | None]]:
-        handle, kept = f"frame {number}", f"copy {number}"
+        handle, kept = f"frame {number}", f"{_name('copies')}.{_name(f'copy {number}')}"
         try:
+            self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_name('copies')}")
             self._connection.register(handle, source)
-            self._connection.execute(f"CREATE TABLE {_name(kept)} AS SELECT * FROM {_name(handle)}")  # noqa: S608  # quoted
+            self._connection.execute(f"CREATE TABLE {kept} AS SELECT * FROM {_name(handle)}")  # noqa: S608  # quoted
             self._connection.unregister(handle)
         except Exception as error:
             raise InvalidParameter(
@@ -172,7 +176,7 @@ class DuckDBEngine:
                 "be a path, an Arrow table or a frame of pandas or polars",
                 instead=str(error)[:200],
             ) from None
-        return _name(kept), self._described(_name(kept), None)
+        return kept, self._described(kept, None)
 
     def _described(self, relation: str, path: Path | None) -> dict[str, ColumnType | None]:
         rows = self._run(f"DESCRIBE SELECT * FROM {relation}", path).fetchall()  # noqa: S608  # quoted
