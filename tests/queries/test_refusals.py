@@ -227,6 +227,35 @@ def test_changed_questions_are_answered_or_refused(engine: Engine, text: str) ->
     check(text, engine)
 
 
+PLACES = (
+    "SELECT {} AS a FROM visits",
+    "SELECT {} FROM visits",
+    "SELECT ward, day, {} AS a FROM visits GROUP BY ward, day ORDER BY {}",
+    "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING {} > 1",
+    "SELECT SUM({}) AS a FROM visits",
+    "SELECT MEDIAN({}) AS a FROM visits",
+    "SELECT COUNT(*) FROM visits WHERE {} > 1",
+    "SELECT COUNT(*) FROM visits GROUP BY {}",
+    "SELECT COUNT(*) FROM (SELECT who, {} AS c FROM visits GROUP BY who, {}) q",
+    "SELECT COUNT(*) FROM (SELECT who FROM visits GROUP BY {}) q",
+)
+ODD = [
+    "",
+    "who",
+    "CASE WHEN ward = 'a' THEN day ELSE COUNT(*) END",
+    "CASE WHEN ward = 'a' THEN 'b' ELSE day END",
+    "CASE WHEN COUNT(*) > 1 THEN TRUE ELSE 2.5 END",
+    *(f"COUNT(*) {operation} 1e149 * 1e149 * 1e149" for operation in "+-*/"),
+    *(each.replace("<", " ") for each in WHOLE.split()),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_odd_parts_are_answered_or_refused_wherever_they_stand(engine: Engine, place: str) -> None:
+    for part in ODD:
+        check(place.replace("{}", part), engine)
+
+
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join)))
 def test_anything_is_answered_or_refused(engine: Engine, text: str) -> None:
