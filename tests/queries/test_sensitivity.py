@@ -113,7 +113,10 @@ def exacts(engine: str, neighbours: Sequence[Mapping[str, Rows]], plan: Plan, ch
     statement = change(statement_of(plan, opened.dialect, 1))
     names = "|".join(neighbours[0])
     try:
-        told = [re.sub(rf'(FROM|JOIN) (["`])({names})\2', rf"\1 \2\3 {i}\2", statement) for i in range(len(neighbours))]
+        told = [
+            re.sub(rf'(FROM|JOIN) ("main"[.])?(["`])({names})\3', rf"\1 \3\4 {i}\3", statement)
+            for i in range(len(neighbours))
+        ]
         return [exact_of(plan, opened.run(each, seconds=60)) for each in told]
     finally:
         opened.close()

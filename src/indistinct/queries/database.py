@@ -12,7 +12,7 @@ from typing import Self, Unpack
 
 from sqlglot import exp
 
-from indistinct.errors import AnswerFailed
+from indistinct.errors import InvalidParameter
 from indistinct.ledger import Charge, Ledger, Standing
 from indistinct.ledger.budgets import decode_slot
 from indistinct.queries.answers.allotment import Allotment, allot
@@ -122,6 +122,8 @@ class PrivateDatabase:
         The whole stream is epsilon-private, for each unit of privacy, however often it is asked and however the data
         have changed meanwhile.
         """
+        if epsilon is None:
+            raise InvalidParameter("epsilon", epsilon, "be said of a watch, which is paid for once")
         prepared = self._prepare(text, Asking(epsilon=epsilon, groups=groups, rows=rows))
         price = price_for(Wish(epsilon=epsilon), self._standings(), self.questions, public=True)
         return start_watching(self, prepared.spoken.text, prepared.plan, prepared.statement, threshold, price)
@@ -165,7 +167,9 @@ class PrivateDatabase:
         spoken = read_tree(text) if isinstance(text, exp.Expression) else read_statement(text)
         plan = plan_question(spoken, self.policy, asking.wishes(spoken))
         _check_unit(spoken, plan)
-        price = price_for(asking.wish(spoken), self._standings(), self.questions, public=plan.public)
+        wish = asking.wish(spoken)
+        _check_options(spoken, plan, wish)
+        price = price_for(wish, self._standings(), self.questions, public=plan.public)
         if spoken.target is not None:
             allotment = allot_for_error(plan, spoken.target, price)
         else:
@@ -209,7 +213,23 @@ class PrivateDatabase:
         try:
             return self.engine.snapshot()
         except Exception:
-            raise AnswerFailed from None
+            raise InvalidParameter(
+                "the data", self.name, "be where they were", instead="They cannot be read now; nothing was charged."
+            ) from None
+
+
+def _check_options(spoken: Spoken, plan: Plan, wish: Wish) -> None:
+    """Refuses what would otherwise be passed over."""
+    costs = [name for name in ("epsilon", "rho", "mu") if getattr(wish, name) is not None]
+    if spoken.target is not None and costs and plan.public:
+        raise QueryRefused(
+            spoken.text, None, f"WITH ERROR decides the cost, and so does {costs[0]}.", "Leave one of them out."
+        )
+    strategy = spoken.options.get("group_selection_strategy", "").upper()
+    if strategy not in {"", "LAPLACE_THRESHOLD", "PUBLIC_GROUPS"} or (strategy == "PUBLIC_GROUPS" and not plan.public):
+        raise QueryRefused(
+            spoken.text, None, f"The groups are not chosen by {strategy}.", "Declare public groups with keys=."
+        )
 
 
 def _check_unit(spoken: Spoken, plan: Plan) -> None:

@@ -22,8 +22,11 @@ from indistinct.queries.policy.terms import (
     Row,
     RuleName,
 )
+from indistinct.queries.questions.reading import is_storable
 
 __all__ = ["open"]
+
+_LONGEST = 366 * 24 * 3600
 
 
 def open(  # noqa: A001  # said as indistinct.open
@@ -72,6 +75,8 @@ def open(  # noqa: A001  # said as indistinct.open
         policy = read_policy(policy)
     if questions is not None:
         read_count("questions", questions, least=1)
+    _check_kinds(policy, ledger, name, unit, engine)
+    _check_seconds(seconds)
     sources = _sources(source, policy, name, table)
     wanted = _wanted(epsilon, delta, rule, policy)
     if policy is not None:
@@ -93,6 +98,24 @@ def open(  # noqa: A001  # said as indistinct.open
             close()
         raise
     return PrivateDatabase(dataset, decided, opened, book, analyst, questions or 10, seconds, closing)
+
+
+def _check_kinds(policy: object, ledger: object, name: object, unit: object, engine: object) -> None:
+    if policy is not None and not isinstance(policy, Policy):
+        raise InvalidParameter("policy", policy, "be a Policy, or the path of its file")
+    if ledger is not None and not isinstance(ledger, Ledger | str | Path):
+        raise InvalidParameter("ledger", ledger, "be a Ledger, or the place of one")
+    if name is not None and not (isinstance(name, str) and name and is_storable(name)):
+        raise InvalidParameter("name", name, "be text that is not empty")
+    if unit is not None and not isinstance(unit, str | Row):
+        raise InvalidParameter("unit", unit, "be the name of a column, or indistinct.ROW")
+    if engine is not None and not all(callable(getattr(engine, each, None)) for each in ("run", "columns", "close")):
+        raise InvalidParameter("engine", engine, "be one that runs statements, such as a DuckDBEngine")
+
+
+def _check_seconds(seconds: object) -> None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= _LONGEST:
+        raise InvalidParameter("seconds", seconds, "be a number above 0, up to a year of seconds")
 
 
 def _sources(source: object, policy: Policy | None, name: str | None, table: str | None) -> dict[str, object]:
@@ -196,5 +219,9 @@ def _check(policy: Policy, engine: Engine, unit: str | Row | None) -> None:
                 )
             if found[name] != column.type:
                 raise InvalidParameter("policy", column.type, f"say of {name!r} what it is: {found[name]}")
-        if unit is not None and isinstance(table, PrivateTable) and table.unit != unit:
+        if unit is not None and isinstance(table, PrivateTable) and _folded(table.unit) != _folded(unit):
             raise InvalidParameter("unit", unit, f"be that of the policy, {table.unit!r}")
+
+
+def _folded(unit: str | Row) -> str | Row:
+    return unit.casefold() if isinstance(unit, str) else unit

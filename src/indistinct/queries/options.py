@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -10,7 +11,7 @@ from indistinct.errors import InvalidParameter
 from indistinct.queries.policy.terms import Key
 from indistinct.queries.pricing import Wish
 from indistinct.queries.questions.planner import Wishes
-from indistinct.queries.questions.reading import Spoken
+from indistinct.queries.questions.reading import Spoken, is_storable
 
 __all__ = ["Asking", "Options"]
 
@@ -52,6 +53,12 @@ class Asking:
     cells: int | None = None
     intervals: bool = False
 
+    def __post_init__(self) -> None:
+        for name, value in (("groups", self.groups), ("rows", self.rows), ("cells", self.cells)):
+            if value is not None and (type(value) is not int or value < 1):
+                raise InvalidParameter(name, value, "be a whole number from 1")
+        _check_keys(self.keys)
+
     def wish(self, spoken: Spoken) -> Wish:
         """About the cost: what is given, else what the text says."""
         told = spoken.options
@@ -65,12 +72,27 @@ class Asking:
     def wishes(self, spoken: Spoken) -> Wishes:
         """About what is used of a unit."""
         return Wishes(
-            groups=self.groups or _count(spoken.options, "max_groups_contributed"),
-            rows=self.rows or _count(spoken.options, "max_rows_contributed"),
+            groups=self.groups if self.groups is not None else _count(spoken.options, "max_groups_contributed"),
+            rows=self.rows if self.rows is not None else _count(spoken.options, "max_rows_contributed"),
             keys=self.keys or {},
             cells=self.cells,
             intervals=self.intervals,
         )
+
+
+def _check_keys(keys: object) -> None:
+    if keys is None:
+        return
+    if not isinstance(keys, Mapping) or not all(isinstance(name, str) for name in keys):
+        raise InvalidParameter("keys", keys, 'be the groups of columns by name, such as {"ward": ["A", "B"]}')
+    for name, values in keys.items():
+        if isinstance(values, str | bytes) or not isinstance(values, Sequence):
+            raise InvalidParameter(f"the keys of {name!r}", values, "be a list of values")
+        for key in values:
+            if key is not None and not isinstance(key, bool | int | str | dt.date):
+                raise InvalidParameter("keys", key, "be whole numbers, text, truth values, dates or None")
+            if isinstance(key, str) and not is_storable(key):
+                raise InvalidParameter("keys", key, "be text without null characters or halves of characters")
 
 
 def _count(told: Mapping[str, str], name: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NoReturn
 
@@ -45,6 +45,8 @@ def price_for(wish: Wish, standings: Sequence[Standing], questions: int, *, publ
     `public`: the groups are declared, so that no delta is needed for them.
     """
     budget = _one(standings)
+    if public and wish.delta is not None and not read_number("delta", wish.delta):
+        wish = replace(wish, delta=None)  # which is how noise that needs no delta is asked for
     given = [name for name in ("epsilon", "rho", "mu") if getattr(wish, name) is not None]
     if len(given) > 1:
         values = tuple(getattr(wish, name) for name in given)

@@ -11,6 +11,8 @@ __all__ = ["made_up"]
 
 _ROWS = 1000
 _UNITS = 300
+_FURTHEST = 2.0**62
+"""Whole numbers that are made up stay among those that 64 bits hold."""
 
 
 def made_up(policy: Policy) -> DuckDBEngine:
@@ -54,9 +56,12 @@ def _made(column: Column, place: int, is_unit: bool) -> str:
         cases = " ".join(f"WHEN {index} THEN {_literal(key)}" for index, key in enumerate(column.keys[:_ROWS]))
         return f"CASE ({turn}) % {min(len(column.keys), _ROWS)} {cases} END"
     low, high = (0.0, 100.0) if column.low is None or column.high is None else (float(column.low), float(column.high))
+    if column.type == "integer":
+        low, high = (min(max(each, -_FURTHEST), _FURTHEST) for each in (low, high))
+    share = high / _ROWS - low / _ROWS
     made: Mapping[str, str] = {
-        "integer": f"CAST(floor({low!r} + ({turn}) * {(high - low) / _ROWS!r}) AS BIGINT)",
-        "real": f"{low!r} + ({turn}) * {(high - low) / _ROWS!r}",
+        "integer": f"CAST(floor({low!r} + ({turn}) * {share!r}) AS BIGINT)",
+        "real": f"{low!r} + ({turn}) * {share!r}",
         "text": f"'value ' || CAST(({turn}) % {_UNITS} AS VARCHAR)",
         "boolean": f"({turn}) % 2 = 0",
         "date": f"DATE '2024-01-01' + CAST(({turn}) % 365 AS INTEGER)",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import html
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Receipt", "answer_of"]
 
 _SHOWN_ROWS = 60
+_LARGEST = Fraction(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Answer:
             import pyarrow as pa
         except ImportError:
             raise MissingExtra("An Arrow table", "arrow") from None
-        return pa.table({column: [row[i] for row in self.rows] for i, column in enumerate(self.columns)})
+        return pa.table(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """As a frame of pandas, if that is installed."""
@@ -170,13 +174,15 @@ def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], re
 
 def _sorted(groups: list[Released], ordering: Ordering, plan: Plan) -> list[Released]:
     def place(value: Value) -> tuple[str, Any]:
-        return (
-            ("text", value)
-            if isinstance(value, str)
-            else ("number", value)
-            if not isinstance(value, list)
-            else ("list", str(value))
-        )
+        """Values of one kind by their size, and kinds by their names."""
+        match value:
+            case str():
+                return "text", value
+            case list():
+                return "list", str(value)
+            case dt.date():
+                return "date", value
+        return "number", value
 
     told = [(value_of(ordering.outcome, group, plan), group) for group in groups]
     missing = [group for value, group in told if value is None]
@@ -194,6 +200,9 @@ def _ends(interval: Interval | None) -> tuple[Any, Any]:
 
 
 def _number(value: Fraction) -> int | float:
+    """An end of an interval; one beyond the doubles is infinite."""
+    if abs(value) > _LARGEST:
+        return math.inf if value > 0 else -math.inf
     return int(value) if value.denominator == 1 else float(value)
 
 

@@ -14,13 +14,21 @@ def stream(columns: Sequence[str], rows: Sequence[Sequence[Any]], requested_sche
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    names = ['"' + column.replace('"', '""') + '"' for column in columns]
-    declared = ", ".join(f"{name} {_kind([row[i] for row in rows])}" for i, name in enumerate(names))
+    kinds = [_kind([row[i] for row in rows]) for i in range(len(columns))]
+    declared = ", ".join(f"c{i} {kind}" for i, kind in enumerate(kinds))
     connection.execute(f"CREATE TABLE answer ({declared})")
     if rows:
         marks = ", ".join("?" for _ in columns)
-        connection.executemany(f"INSERT INTO answer VALUES ({marks})", [list(row) for row in rows])  # noqa: S608  # marks
-    return connection.table("answer").__arrow_c_stream__(requested_schema)
+        told = [[_told(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in rows]
+        connection.executemany(f"INSERT INTO answer VALUES ({marks})", told)  # noqa: S608  # marks
+    names = ['"' + column.replace('"', '""') + '"' for column in columns]
+    named = ", ".join(f"c{i} AS {name}" for i, name in enumerate(names))
+    return connection.table("answer").project(named).__arrow_c_stream__(requested_schema)
+
+
+def _told(value: Any, kind: str) -> Any:
+    """In a column of several types, every value is text."""
+    return str(value) if kind == "VARCHAR" and value is not None else value
 
 
 def _kind(values: Sequence[Any]) -> str:
@@ -35,5 +43,7 @@ def _kind(values: Sequence[Any]) -> str:
         (list, "DOUBLE[]"),
     ):
         if all(isinstance(value, kind) for value in known):
-            return "HUGEINT" if told == "BIGINT" and any(abs(value) >= 2**63 for value in known) else told
+            if told != "BIGINT" or all(abs(value) < 2**63 for value in known):
+                return told
+            return "HUGEINT" if all(abs(value) < 2**127 for value in known) else "DOUBLE"
     return "VARCHAR"

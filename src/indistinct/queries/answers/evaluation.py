@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ __all__ = ["Interval", "Released", "Value", "interval_of", "shown", "value_of"]
 
 Value: TypeAlias = Fraction | float | str | bool | Key | list["Value"]
 Interval: TypeAlias = tuple[Fraction, Fraction]
+_LARGEST = Fraction(sys.float_info.max)
 
 
 class Ends(Protocol):
@@ -87,10 +89,12 @@ def value_of(outcome: Outcome, group: Released, plan: Plan) -> Value:
 
 
 def shown(value: Value) -> Value:
-    """As it is given to the analyst: whole counts as int, other numbers as float."""
+    """As it is given to the analyst: whole counts as int, other numbers as float; beyond the doubles as NULL."""
     if isinstance(value, list):
         return [shown(each) for each in value]
-    return float(value) if isinstance(value, Fraction) else value
+    if not isinstance(value, Fraction):
+        return value
+    return float(value) if abs(value) <= _LARGEST else None
 
 
 def interval_of(outcome: Outcome, group: Released, ends: Ends) -> Interval | None:
@@ -203,7 +207,7 @@ def _compared(how: Combining, left: Value, right: Value) -> Value:
 def _number(how: Combining, values: list[Value]) -> Value:  # noqa: C901  # one branch for each operation
     numbers = []
     for each in values:
-        if isinstance(each, bool) or not isinstance(each, int | float | Fraction) or not math.isfinite(each):
+        if isinstance(each, bool) or not isinstance(each, int | float | Fraction) or not -_LARGEST <= each <= _LARGEST:
             return None
         numbers.append(Fraction(each))
     match how:
@@ -252,6 +256,6 @@ def _combined_interval(how: Combining, told: Sequence[Interval]) -> Interval | N
             return min(low for low, _ in told), min(high for _, high in told)
         case Combining.GREATEST:
             return max(low for low, _ in told), max(high for _, high in told)
-        case Combining.ROOT if a >= 0:
+        case Combining.ROOT if a >= 0 and b <= _LARGEST:
             return Fraction(math.nextafter(math.sqrt(a), 0.0)), Fraction(math.nextafter(math.sqrt(b), math.inf))
     return None

@@ -24,6 +24,8 @@ _DATABASES = {".duckdb", ".ddb", ".db"}
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
 _LARGEST_KEPT = 2**25
+_COPIES = "copies"
+"""The schema of what is held beside the tables of the policy, whatever these are called."""
 
 
 class DuckDBEngine:
@@ -59,6 +61,7 @@ class DuckDBEngine:
         self._connection = duckdb.connect(":memory:", config=settings)
         try:
             self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
+            self._connection.execute(f"CREATE SCHEMA {_COPIES}")
             for number, (name, source) in enumerate(sources.items()):
                 self._attach(number, name, source, (types or {}).get(name, {}), (units or {}).get(name))
             if self._files:
@@ -129,10 +132,11 @@ class DuckDBEngine:
                 shown.append(f"{told} AS {name_of(column)}")
         if not columns:
             raise InvalidParameter("source", source, "have a column of numbers, text, dates or truth values")
-        kept = f"file {number}" if written and self._files[-1].stat().st_size <= _LARGEST_KEPT else name
-        self._connection.execute(f"CREATE VIEW {name_of(kept)} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
-        if kept != name:
-            self._kept[name] = _Kept(self._files[-1], kept)
+        small = written and self._files[-1].stat().st_size <= _LARGEST_KEPT
+        view = f"{_COPIES}.{name_of(f'file {number}')}" if small else name_of(name)
+        self._connection.execute(f"CREATE VIEW {view} AS SELECT {', '.join(shown)} FROM {relation}")  # noqa: S608  # quoted
+        if small:
+            self._kept[name] = _Kept(self._files[-1], view)
         self._columns[name] = columns
 
     def _keep_up(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -141,7 +145,7 @@ class DuckDBEngine:
             state = _state(kept.path)
             if state != kept.state:
                 kept.state = ""
-                copied = f"CREATE OR REPLACE TABLE {name_of(name)} AS SELECT * FROM {name_of(kept.view)}"  # noqa: S608  # quoted
+                copied = f"CREATE OR REPLACE TABLE {name_of(name)} AS SELECT * FROM {kept.view}"  # noqa: S608  # quoted
                 connection.execute(copied)
                 kept.state = state
 
@@ -155,7 +159,10 @@ class DuckDBEngine:
             return relation, self._described(relation, path)
         if ending in _CSV:
             guessed = self._described(f"read_csv({_text(str(path))}, sample_size=-1)", path)
-            return f"read_csv({_text(str(path))}, all_varchar=true, header=true)", guessed
+            relation = f"read_csv({_text(str(path))}, all_varchar=true, header=true)"
+            if list(guessed) != list(self._described(relation, path)):
+                raise InvalidParameter("source", str(path), "name its columns in its first line")
+            return relation, guessed
         if ending in _DATABASES:
             self._run(f"ATTACH {_text(str(path))} AS {name_of(f'source {number}')} (READ_ONLY)", path)
             tables = [
@@ -181,10 +188,10 @@ class DuckDBEngine:
         )
 
     def _frame(self, number: int, source: object) -> tuple[str, dict[str, str]]:
-        handle, kept = f"frame {number}", f"copy {number}"
+        handle, kept = f"frame {number}", f"{_COPIES}.{name_of(f'copy {number}')}"
         try:
             self._connection.register(handle, source)
-            self._connection.execute(f"CREATE TABLE {name_of(kept)} AS SELECT * FROM {name_of(handle)}")  # noqa: S608  # quoted
+            self._connection.execute(f"CREATE TABLE {kept} AS SELECT * FROM {name_of(handle)}")  # noqa: S608  # quoted
             self._connection.unregister(handle)
         except Exception as error:
             raise InvalidParameter(
@@ -193,7 +200,7 @@ class DuckDBEngine:
                 "be a path, an Arrow table or a frame of pandas or polars",
                 instead=str(error)[:200],
             ) from None
-        return name_of(kept), self._described(name_of(kept), None)
+        return kept, self._described(kept, None)
 
     def _described(self, relation: str, path: Path | None) -> dict[str, str]:
         rows = self._run(f"DESCRIBE SELECT * FROM {relation}", path).fetchall()  # noqa: S608  # quoted

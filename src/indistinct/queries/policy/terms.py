@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -50,6 +50,7 @@ ColumnType: TypeAlias = Literal["integer", "real", "text", "boolean", "date", "t
 
 RuleName: TypeAlias = Literal["basic", "zcdp", "gaussian"]
 
+_LARGEST: Final = sys.float_info.max
 MOST_GROUPS: Final = 2**20
 MOST_ROWS: Final = 2**20
 MOST_KEYS: Final = 10**6
@@ -103,8 +104,7 @@ class Column:
             if not self.low < self.high:
                 raise InvalidParameter("bounds", (self.low, self.high), "be two numbers, the smaller one first")
         _check_unit_bounds(self.type, self.unit_low, self.unit_high)
-        if self.step is not None and not finite_number("step", self.step) > 0:
-            raise InvalidParameter("step", self.step, "be positive")
+        _check_step(self)
         if self.keys is not None:
             _check_keys(self.type, self.keys)
 
@@ -248,9 +248,20 @@ class Policy:
 
 def finite_number(name: str, value: Number) -> Number:
     """The value, if it is a finite number (not a truth value)."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not math.isfinite(value):  # type: ignore[redundant-expr]  # as callers may be wrong
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[redundant-expr]  # as callers may be wrong
         raise InvalidParameter(name, value, "be a finite number")
     return value
+
+
+def _check_step(column: Column) -> None:
+    if column.step is None:
+        return
+    if column.type not in {"integer", "real"}:
+        raise InvalidParameter("step", column.step, f"be left out for a column of type {column.type}")
+    if not finite_number("step", column.step) > 0:
+        raise InvalidParameter("step", column.step, "be positive")
+    if column.low is not None and column.high is not None and column.step > column.high - column.low:
+        raise InvalidParameter("step", column.step, "be no longer than from one bound to the other")
 
 
 def _check_unit_bounds(kind: ColumnType, low: Number | None, high: Number | None) -> None:
@@ -294,6 +305,8 @@ def _check_keys(kind: ColumnType, keys: tuple[Key, ...]) -> None:
     for key in keys:
         if key is not None and type(key) is not allowed[kind]:
             raise InvalidParameter("keys", key, f"be of the column's type, {kind}")
+        if isinstance(key, str) and ("\0" in key or any("\ud800" <= letter <= "\udfff" for letter in key)):
+            raise InvalidParameter("keys", key, "be text without null characters or halves of characters")
     if len(set(keys)) != len(keys):
         raise InvalidParameter("keys", keys, "be different from each other")
 

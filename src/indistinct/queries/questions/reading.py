@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
@@ -17,7 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from indistinct.errors import InvalidParameter
 from indistinct.queries.refusals import QueryRefused, Refuse
 
-__all__ = ["Spoken", "TargetError", "position_of", "read_statement", "read_tree", "said_at"]
+__all__ = ["Spoken", "TargetError", "is_storable", "position_of", "read_statement", "read_tree", "said_at"]
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 100_000
@@ -25,6 +26,10 @@ DEEPEST = 100
 _MOST_BRACKETS = 500
 """As one after the other they are nested as well, and take a time to read that grows with their square."""
 
+_FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+_BEFORE_VALUES = {*_OPENING, TokenType.COMMA, TokenType.SELECT}
 _OPTIONS = {
     "epsilon",
     "delta",
@@ -66,6 +71,7 @@ def read_statement(text: str) -> Spoken:
     try:
         tokens = _DUCKDB.tokenize(text)
         _check_depth(text, tokens)
+        _check_words(text, tokens)
         left, options = _without_options(text, tokens)
         left, target = _without_target(left, tokens)
         if left != text:
@@ -138,10 +144,13 @@ def _check_text(text: object) -> None:
         raise QueryRefused(text, None, "There is no question.", "Write SELECT ... FROM ...")
     if len(text) > LONGEST:
         raise QueryRefused("", None, f"The question has {len(text):,} characters; {LONGEST:,} are read.")
-    if "\0" in text:
-        raise QueryRefused("", None, "The question holds a null character.")
-    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise QueryRefused("", None, "The question holds half of a character, which no data can.")
+    if not is_storable(text):
+        raise QueryRefused("", None, "The question holds a null character, or half of a character.")
+
+
+def is_storable(text: str) -> bool:
+    """Whether engines have such text: without null characters, and without halves of pairs of UTF-16."""
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
 
 
 def _check_depth(text: str, tokens: list[Token]) -> None:
@@ -159,15 +168,40 @@ def _check_depth(text: str, tokens: list[Token]) -> None:
         raise QueryRefused("", None, "The question has too many words.")
 
 
+def _check_words(text: str, tokens: list[Token]) -> None:
+    """Refuses what the parser would pass over, or complain of elsewhere."""
+    if tokens and tokens[0].token_type not in _FIRST:
+        place = (tokens[0].start, tokens[0].end + 1)
+        raise QueryRefused(text, place, "Only SELECT is answered.", "Write SELECT ... FROM ... GROUP BY ...")
+    between: list[int] = []
+    depth = 0
+    for token, after in pairwise(tokens):
+        kind, then = token.token_type, after.token_type
+        depth += (kind in _OPENING) - (kind in _CLOSING)
+        if kind is TokenType.SEMICOLON and then is not TokenType.SEMICOLON:
+            raise QueryRefused(text, None, "One question at a time is answered.", "Send each statement by itself.")
+        lone = then is TokenType.COMMA and (kind in _BEFORE_VALUES or token.text.upper().endswith(" BY"))
+        if lone or (kind is TokenType.COMMA and then in _CLOSING) or kind is then is TokenType.NUMBER:
+            raise QueryRefused(text, (token.start, after.end + 1), "Something is missing here.")
+        if kind is TokenType.BETWEEN:
+            between.append(depth)
+        elif kind is TokenType.AND and between and between[-1] == depth:
+            between.pop()
+        elif between and depth < between[-1]:
+            break
+    if between:
+        raise QueryRefused(text, None, "BETWEEN is followed by two values with AND between them.")
+
+
 def _without_options(text: str, tokens: list[Token]) -> tuple[str, dict[str, str]]:
     """BigQuery's SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(...)."""
-    for index, token in enumerate(tokens[:-1]):
-        if token.text.upper() == "WITH" and tokens[index + 1].text.upper() == "DIFFERENTIAL_PRIVACY":
+    for index in range(len(tokens) - 1):
+        if _are(tokens, index, "DIFFERENTIAL_PRIVACY"):
             break
     else:
         return text, {}
     rest = tokens[index + 2 :]
-    start, end, options = token.start, tokens[index + 1].end + 1, {}
+    start, end, options = tokens[index].start, tokens[index + 1].end + 1, {}
     if rest and rest[0].text.upper() == "OPTIONS":
         closing = next((each for each in rest if each.token_type is TokenType.R_PAREN), None)
         if closing is None or len(rest) < 2 or rest[1].token_type is not TokenType.L_PAREN:
@@ -175,6 +209,13 @@ def _without_options(text: str, tokens: list[Token]) -> tuple[str, dict[str, str
         end = closing.end + 1
         options = _options(text, rest[1].end + 1, closing.start)
     return text[:start] + _blank(text[start:end]) + text[end:], options
+
+
+def _are(tokens: list[Token], index: int, word: str) -> bool:
+    """Whether WITH and the word stand there, and not text or quoted names."""
+    first, second = tokens[index : index + 2]
+    quoted = {TokenType.STRING, TokenType.IDENTIFIER}
+    return first.token_type is TokenType.WITH and second.text.upper() == word and second.token_type not in quoted
 
 
 def _options(text: str, start: int, end: int) -> dict[str, str]:
@@ -196,7 +237,7 @@ def _options(text: str, start: int, end: int) -> dict[str, str]:
 def _without_target(text: str, tokens: list[Token]) -> tuple[str, TargetError | None]:
     """WITH ERROR 10 AT 95%, at the end."""
     for index in range(len(tokens) - 1):
-        if tokens[index].text.upper() == "WITH" and tokens[index + 1].text.upper() == "ERROR":
+        if _are(tokens, index, "ERROR"):
             break
     else:
         return text, None
