@@ -117,5 +117,5 @@ def test_the_lower_bound_alone_is_not_what_is_left(monkeypatch: pytest.MonkeyPat
 
 
 def test_quantiles_of_a_single_number_are_refused() -> None:
-    with pytest.raises(QueryRefused, match="bounds .*that differ"):
+    with pytest.raises(QueryRefused, match=r"bounds .*that differ"):
         planned("SELECT MEDIAN(CLAMP(CLAMP(cost, 20, 30), 0, 10)) FROM visits", policy())
