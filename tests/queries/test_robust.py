@@ -225,3 +225,11 @@ def test_intervals_of_rows_that_noise_chose_hold_for_all_groups_at_once(database
     assert some.intervals("0.9")["n"] == [wide[row[0]] for row in some.rows]
     first = database.sql(f"{asked} ORDER BY k LIMIT 3", keys=keys)
     assert first.intervals("0.9")["n"] == every.intervals("0.9")["n"][:3]
+
+
+def test_names_of_columns_are_shown_without_control_characters(database: PrivateDatabase) -> None:
+    answer = database.sql('SELECT COUNT(*) AS "a\x1b[31mb" FROM data')
+    assert answer.columns == ("a\x1b[31mb",)
+    for told in (str(answer), answer._repr_html_()):
+        assert "\x1b" not in told
+        assert "a\N{REPLACEMENT CHARACTER}[31mb" in told

@@ -100,7 +100,7 @@ class Answer:
         return _table(self.columns, self.rows)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        head = "".join(f"<th>{html.escape(_cell(column))}</th>" for column in self.columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
             for row in self.rows[:_SHOWN_ROWS]
@@ -221,6 +221,7 @@ def _number(value: Fraction) -> int | float:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     told = [[_cell(value) for value in row] for row in rows[:_SHOWN_ROWS]]
+    columns = [_cell(column) for column in columns]
     widths = [max([len(column), *(len(row[i]) for row in told)]) for i, column in enumerate(columns)]
     right = [
         bool(rows) and all(isinstance(row[i], int | float) or row[i] is None for row in rows)
