@@ -110,7 +110,10 @@ class AnswerFailed(LedgerError):
     """
 
     def __init__(self) -> None:
-        super().__init__("The question could not be answered. It stays charged; ask another one, with a new key.")
+        super().__init__(
+            "The question could not be answered. It stays charged. "
+            "Ask another one, or this one anew: with a new key, or with fresh=True."
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, so that the error crosses from one process to another."""

@@ -96,7 +96,9 @@ REFUSED = {
     "SELECT COUNT(*) FROM visits WHERE (((": (None, "SQL"),
     "SELECT COUNT(*) FROM visits WHERE ward = $1": (None, ""),
     "SELECT COUNT(*) FROM visits WHERE cost > 1e400": (None, "1e150"),
-    "WITH v AS (SELECT * FROM v) SELECT COUNT(*) FROM v": (None, "itself"),
+    "WITH v AS (SELECT * FROM v) SELECT COUNT(*) FROM v": ("v", "visits"),
+    "WITH v AS (SELECT * FROM visits), v AS (SELECT * FROM people) SELECT COUNT(*) FROM v": (None, "Two sub-queries"),
+    "SELECT COUNT(*) FROM (WITH v AS (SELECT * FROM visits) SELECT * FROM v) q JOIN v USING (who)": ("v", "no table"),
     "SELECT COUNT(*) FROM visits GROUP BY 3": ("3", "SELECT"),
     "SELECT COUNT(*) FROM visits GROUP BY WIDTH_BUCKET(cost, 1)": ("WIDTH_BUCKET(cost, 1)", "written out"),
     "SELECT STRING_AGG(ward, ',') FROM visits": (None, ""),
@@ -393,6 +395,37 @@ def test_many_conditions_mean_what_they_say() -> None:
 
         assert count(" OR ".join(f"days = {i}" for i in range(-50, 150))) == count("days BETWEEN -50 AND 149")
         assert count(" AND ".join(f"days <> {i}" for i in range(4, 150))) == count("NOT days BETWEEN 4 AND 149")
+    finally:
+        engine.close()
+
+
+NAMED = {
+    # a name of WITH is seen in its own statement, behind its own place, and hides those outside
+    "SELECT COUNT(*) FROM (WITH visits AS (SELECT id AS who FROM people WHERE age > 3) SELECT who FROM visits) a": (
+        "SELECT COUNT(*) FROM (SELECT id AS who FROM people WHERE age > 3) a"
+    ),
+    "SELECT COUNT(*) FROM (WITH visits AS (SELECT id AS who FROM people) SELECT who FROM visits) a"
+    " JOIN visits v ON v.who = a.who WHERE v.days = 1": (
+        "SELECT COUNT(*) FROM (SELECT id AS who FROM people) a JOIN visits v ON v.who = a.who WHERE v.days = 1"
+    ),
+    "WITH visits AS (SELECT * FROM visits WHERE days = 1) SELECT COUNT(*) FROM visits": (
+        "SELECT COUNT(*) FROM visits WHERE days = 1"
+    ),
+    "WITH a AS (SELECT who FROM visits), b AS (WITH a AS (SELECT id AS who FROM people) SELECT who FROM a)"
+    " SELECT COUNT(*) FROM a JOIN b ON a.who = b.who": ("SELECT COUNT(*) FROM visits a JOIN people b ON a.who = b.id"),
+}
+
+
+@pytest.mark.parametrize("question", NAMED)
+def test_names_of_with_are_seen_where_sql_sees_them(question: str) -> None:
+    engine = ENGINES["duckdb"](database(5))
+    try:
+        told = []
+        for text in (question, NAMED[question]):
+            plan = plan_question(read_statement(text), policy(groups=1, rows=100))
+            told.append(exact_of(plan, engine.run(statement_of(plan, "duckdb", 1), seconds=60)).numbers)
+        assert told[0] == told[1]
+        assert told[0][()][-1] > 0
     finally:
         engine.close()
 

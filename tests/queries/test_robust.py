@@ -212,3 +212,24 @@ def test_bounds_of_any_size_can_be_rehearsed() -> None:
     rules = Policy(tables=(PrivateTable(name="data", unit="u", columns=columns),), budget=Budget(epsilon=1))
     with indistinct.open(FRAME, policy=rules) as opened:
         assert opened.rehearse("SELECT COUNT(*) FROM data WHERE k > 3 AND x > 0").rows
+
+
+@pytest.mark.parametrize("chosen", ["ORDER BY n DESC LIMIT 1", "HAVING COUNT(*) > 150", "ORDER BY n OFFSET 1"])
+def test_intervals_of_rows_that_noise_chose_hold_for_all_groups_at_once(database: PrivateDatabase, chosen: str) -> None:
+    asked = "SELECT k, COUNT(*) AS n FROM data GROUP BY k"
+    keys = {"k": list(range(20))}
+    every = database.sql(asked, keys=keys)
+    some = database.sql(f"{asked} {chosen}", keys=keys)
+    assert some.receipt.free
+    wide = dict(zip((row[0] for row in every.rows), every.intervals("0.995")["n"], strict=True))
+    assert some.intervals("0.9")["n"] == [wide[row[0]] for row in some.rows]
+    first = database.sql(f"{asked} ORDER BY k LIMIT 3", keys=keys)
+    assert first.intervals("0.9")["n"] == every.intervals("0.9")["n"][:3]
+
+
+def test_names_of_columns_are_shown_without_control_characters(database: PrivateDatabase) -> None:
+    answer = database.sql('SELECT COUNT(*) AS "a\x1b[31mb" FROM data')
+    assert answer.columns == ("a\x1b[31mb",)
+    for told in (str(answer), answer._repr_html_()):
+        assert "\x1b" not in told
+        assert "a\N{REPLACEMENT CHARACTER}[31mb" in told

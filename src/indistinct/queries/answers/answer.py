@@ -67,10 +67,14 @@ class Answer:
     _plan: Plan = field(repr=False)
     _groups: tuple[Released, ...] = field(repr=False)
     _allotment: Allotment = field(repr=False)
+    _among: int = field(default=1, repr=False)
+    """Of so many groups these were chosen by noisy numbers; 1 where they were not."""
 
     def intervals(self, level: object = "0.95") -> dict[str, list[tuple[Any, Any]]]:
         """For each column, ends between which it would be without the noise, each with such a probability at least.
 
+        Where rows are chosen by noisy numbers (HAVING; ORDER BY with LIMIT), the intervals of all groups among which
+        they are chosen hold at once with that probability, so that they hold for the chosen ones: they are wider.
         They tell of the noise alone: not of what bounding the values and the contributions has changed, nor of how
         the people in the data were sampled. Keys of groups have none: (None, None). A quantile that was chosen by
         itself is only known to be within its bounds; ask with `intervals=True` for more.
@@ -82,7 +86,7 @@ class Answer:
         found: dict[str, list[tuple[Any, Any]]] = {}
         for output in self._plan.outputs:
             number = len(noises_of(output.outcome))
-            each_level = 1 - (1 - sure) / max(number, 1)
+            each_level = 1 - (1 - sure) / (max(number, 1) * self._among)
             found[output.name] = [
                 _ends(interval_of(output.outcome, group, around(group, each_level)) if number else None)
                 for group in self._groups
@@ -96,7 +100,7 @@ class Answer:
         return _table(self.columns, self.rows)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(column)}</th>" for column in self.columns)
+        head = "".join(f"<th>{html.escape(_cell(column))}</th>" for column in self.columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
             for row in self.rows[:_SHOWN_ROWS]
@@ -169,7 +173,16 @@ def answer_of(plan: Plan, allotment: Allotment, released: Sequence[Released], re
     end = None if plan.limit is None else plan.offset + plan.limit
     kept = kept[plan.offset : end]
     rows = tuple(tuple(shown(value_of(output.outcome, group, plan)) for output in plan.outputs) for group in kept)
-    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment)
+    among = max(len(released), 1) if _chosen_by_noise(plan) else 1
+    return Answer(tuple(output.name for output in plan.outputs), rows, receipt, plan, tuple(kept), allotment, among)
+
+
+def _chosen_by_noise(plan: Plan) -> bool:
+    """Whether it depends on the noise which groups are shown."""
+    if plan.having is not None and noises_of(plan.having):
+        return True
+    cut = plan.limit is not None or plan.offset > 0
+    return cut and any(noises_of(ordering.outcome) for ordering in plan.order)
 
 
 def _sorted(groups: list[Released], ordering: Ordering, plan: Plan) -> list[Released]:
@@ -208,6 +221,7 @@ def _number(value: Fraction) -> int | float:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     told = [[_cell(value) for value in row] for row in rows[:_SHOWN_ROWS]]
+    columns = [_cell(column) for column in columns]
     widths = [max([len(column), *(len(row[i]) for row in told)]) for i, column in enumerate(columns)]
     right = [
         bool(rows) and all(isinstance(row[i], int | float) or row[i] is None for row in rows)

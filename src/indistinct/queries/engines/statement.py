@@ -391,8 +391,9 @@ class _Statement:
         raise InternalError(f"There is no way to read {relation!r}.")
 
     def _table(self, name: str, alias: exp.TableAlias | None = None) -> exp.Table:
-        """A table of the policy; by its schema where the first step, if it is called the same, would read itself."""
-        schema = identifier("main") if self.dialect == "duckdb" else None
+        """A table of the policy; by its schema where DuckDB would take its name for that of the step that reads it."""
+        alike = self.dialect == "duckdb" and name.casefold() == "rows"
+        schema = identifier("main") if alike else None
         return exp.Table(this=identifier(name), db=schema, alias=alias)
 
     def _derived(self, derived: Derived) -> exp.Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -39,26 +40,39 @@ _MOST_PRIVATE = 4
 """Of each of them a unit may have many rows, and as many combinations as the product: it must not take for ever."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """A sub-query of WITH, and the names that it can see: those before its own."""
+
+    select: exp.Expression
+    common: Mapping[str, _Common]
+
+
 @dataclass(slots=True)
 class Sources:
     """Reads FROM clauses against a policy; `private` becomes the first private table that is met."""
 
     policy: Policy
-    common: dict[str, exp.Expression] = field(default_factory=dict)
+    common: Mapping[str, _Common] = field(default_factory=dict)
+    """The names of WITH that can be seen from where is being read."""
     private: list[PrivateTable] = field(default_factory=list)
-    _open: list[str] = field(default_factory=list)
     _number: int = 0
 
     def declare(self, select: exp.Select) -> None:
-        """WITH name AS (...), ...: sub-queries by name."""
+        """WITH name AS (...), ...: sub-queries by name, each for what follows it."""
         clause = select.args.get("with_")
         if clause is None:
             return
         only(clause, "expressions")
+        declared: set[str] = set()
         for each in clause.expressions:
             only(each, "this", "alias")
             only(each.args["alias"], "this")
-            self.common[each.alias.casefold()] = each.this
+            name = each.alias.casefold()
+            if name in declared:
+                raise Refuse(each, f"Two sub-queries are called {each.alias!r}.", "Give one another name.")
+            declared.add(name)
+            self.common = {**self.common, name: _Common(each.this, self.common)}
 
     def read(self, select: exp.Select, *, alone: bool = True) -> tuple[Relation, Scope]:
         """The relation of a FROM clause, and what can be named of it.
@@ -89,11 +103,10 @@ class Sources:
                 name = node.name.casefold()
                 shown = (node.alias or node.name).casefold()
                 if name in self.common:
-                    if name in self._open:
-                        raise Refuse(node, "A sub-query cannot rest on itself.")
-                    self._open.append(name)
-                    found = self._derived(self.common[name], inner, shown, alone=alone)
-                    self._open.pop()
+                    here, meant = self.common, self.common[name]
+                    self.common = meant.common
+                    found = self._derived(meant.select, inner, shown, alone=alone)
+                    self.common = here
                     return found
                 return self._table(node, inner, shown, alone=alone)
             case exp.Subquery():
@@ -202,8 +215,10 @@ class Sources:
         if not isinstance(node, exp.Select):
             raise Refuse(node, "A sub-query is one SELECT.")
         only(node, "expressions", "from_", "joins", "where", "group", "with_")
+        here = self.common
         self.declare(node)
         relation, scope = self.read(node, alone=alone)
+        self.common = here
         where = read_condition(node.args["where"].this, scope) if node.args.get("where") else None
         groups = self._groups(node, scope)
         outputs: list[Expression | UnitAggregate] = []
