@@ -343,3 +343,22 @@ def test_an_interruption_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("indistinct.cli.compose.run", interrupted)
     assert cli.main(["compose", *THIRTY, "--at-delta", "0.05"]) == 130
     assert capsys.readouterr().err == ""
+
+
+def test_a_fault_of_the_program_is_named_without_what_it_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(parsed: object) -> int:
+        raise KeyError(f"Alice of {type(parsed).__name__}")
+
+    monkeypatch.setattr("indistinct.cli._ran", fails)
+    monkeypatch.delenv("INDISTINCT_TRACEBACK", raising=False)
+    assert cli.main(["compose", *THIRTY, "--at-delta", "0.05"]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (sentence,) = printed.err.splitlines()
+    assert "KeyError" in sentence
+    assert "Alice" not in sentence
+    monkeypatch.setenv("INDISTINCT_TRACEBACK", "1")
+    with pytest.raises(KeyError, match="Alice"):
+        cli.main(["compose", *THIRTY, "--at-delta", "0.05"])

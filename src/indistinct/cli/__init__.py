@@ -1,7 +1,7 @@
 """The command line: `indistinct query`, `policy`, `ledger`, `serve`, `explore`, `compose`, `audit` and others.
 
 Exit codes: 0 done; 1 an audit found a violation; 2 the question was not well put, which one sentence on standard error
-says; 130 interrupted.
+says; 3 the program failed, which is its fault; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(f"the output must be writable to its end, but it was not: {error.strerror or error}.")
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if os.environ.get("INDISTINCT_TRACEBACK"):
+            raise
+        return _failed(error)
 
 
 def _ran(parsed: argparse.Namespace) -> int:
@@ -52,6 +56,15 @@ def _refused(sentence: str) -> int:
     with suppress(OSError):
         print(f"indistinct: {sentence}", file=sys.stderr, flush=True)
     return 2
+
+
+def _failed(error: Exception) -> int:
+    """Names the kind of error alone, as its text and its places may show what is private."""
+    _refused(
+        f"this is a fault of the program, {type(error).__name__}, and not of the question. "
+        "What was charged stays charged; INDISTINCT_TRACEBACK=1 shows where it was, which may show private values."
+    )
+    return 3
 
 
 def _turn_away() -> None:
