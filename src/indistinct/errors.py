@@ -2,6 +2,7 @@
 
     IndistinctError
     ├── BudgetExceeded     a charge that does not fit into what is left of a privacy budget
+    ├── DataUnavailable    the data cannot be read now; nothing was charged
     ├── InvalidParameter   an argument is not of the form it must have (also a ValueError)
     ├── LedgerError        a ledger cannot do what it was asked to
     │   ├── AnswerFailed       what was to be answered failed; it stays charged
@@ -22,6 +23,7 @@ from functools import partial
 __all__ = [
     "AnswerFailed",
     "BudgetExceeded",
+    "DataUnavailable",
     "IndistinctError",
     "InternalError",
     "InvalidParameter",
@@ -84,6 +86,10 @@ class InvalidParameter(IndistinctError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         """For pickle, so that the error crosses from one process to another."""
         return partial(type(self), instead=self.instead), (self.name, self.value, self.requirement)
+
+
+class DataUnavailable(IndistinctError):
+    """The data cannot be read now: a file is gone, or a database does not answer. Nothing was charged."""
 
 
 class MissingExtra(IndistinctError, ImportError):

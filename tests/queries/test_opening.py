@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import indistinct
-from indistinct.errors import AnswerFailed, InvalidParameter
+from indistinct.errors import AnswerFailed, DataUnavailable, InvalidParameter
 from indistinct.ledger import Ledger
 from indistinct.queries.engines.duckdb import DuckDBEngine
 from tests.queries.engines import sales
@@ -116,7 +116,7 @@ def test_a_csv_file_that_changes_is_read_anew(tmp_path: Path, monkeypatch: pytes
         file.write_text("age;u\n" + "".join(f"40;{i}\n" for i in range(70)))  # written in another way, too
         assert count() == 70
         file.unlink()
-        with pytest.raises(InvalidParameter, match="nothing was charged"):
+        with pytest.raises(DataUnavailable, match="nothing was charged"):
             count()
 
 

@@ -18,7 +18,7 @@ import pytest
 
 import indistinct
 from indistinct.cli import main
-from indistinct.errors import AnswerFailed, InvalidParameter, LedgerUnavailable
+from indistinct.errors import AnswerFailed, DataUnavailable, InvalidParameter, LedgerUnavailable
 from indistinct.ledger import Ledger
 from indistinct.queries import PrivateDatabase
 from indistinct.queries.answers.release import exact_of
@@ -368,7 +368,7 @@ def test_a_server_that_is_gone_is_charged_once_it_was_asked(tmp_path: Path) -> N
         left = shop.remaining
         snapshot = shop.engine.snapshot()
         subprocess.run([SCRIPTS / "postgres", "stop", directory], timeout=60, check=True)
-        with pytest.raises(AnswerFailed):
+        with pytest.raises(DataUnavailable):
             shop.sql(COUNT)  # the state of the data is not known, and nothing was asked
         assert shop.remaining == left
         shop.engine.snapshot = lambda: snapshot  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import indistinct
-from indistinct.errors import InvalidParameter
+from indistinct.errors import DataUnavailable, InvalidParameter
 from indistinct.queries import Budget, Column, Policy, PrivateDatabase, PrivateTable, QueryRefused
 
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)]
@@ -192,7 +192,7 @@ def test_data_that_are_gone_cost_nothing(tmp_path: Path) -> None:
     with indistinct.open(file, unit="u", epsilon=1) as opened:
         file.unlink()
         left = opened.remaining
-        with pytest.raises(InvalidParameter, match="nothing was charged"):
+        with pytest.raises(DataUnavailable, match="nothing was charged"):
             opened.sql("SELECT COUNT(*) FROM gone")
         assert opened.remaining == left
 

@@ -12,7 +12,7 @@ from typing import Self, Unpack
 
 from sqlglot import exp
 
-from indistinct.errors import InvalidParameter
+from indistinct.errors import DataUnavailable, InvalidParameter
 from indistinct.ledger import Charge, Ledger, Standing
 from indistinct.ledger.budgets import decode_slot
 from indistinct.queries.answers.allotment import Allotment, allot
@@ -213,8 +213,8 @@ class PrivateDatabase:
         try:
             return self.engine.snapshot()
         except Exception:
-            raise InvalidParameter(
-                "the data", self.name, "be where they were", instead="They cannot be read now; nothing was charged."
+            raise DataUnavailable(
+                f"The data of {self.name!r} cannot be read now, so nothing was charged. Ask again when they are back."
             ) from None
 
 

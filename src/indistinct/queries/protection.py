@@ -70,7 +70,8 @@ def _place(source: object) -> str:
     """Where a source is, without who reads it; empty for what has no place."""
     if isinstance(source, str) and is_address(source):
         parts = urlsplit(source)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}#{parts.fragment}"
+        table = parts.fragment if "." in parts.fragment else f"public.{parts.fragment}"
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}#{table}"
     return os.path.abspath(Path(source).expanduser()) if isinstance(source, str | Path) else ""  # noqa: PTH100  # keeps links
 
 

@@ -22,6 +22,7 @@ from urllib.parse import quote, urlsplit
 from indistinct.errors import (
     AnswerFailed,
     BudgetExceeded,
+    DataUnavailable,
     IndistinctError,
     InvalidParameter,
     LedgerUnavailable,
@@ -253,6 +254,8 @@ def _error(status: int, told: dict[str, Any]) -> IndistinctError:
             return QueryRefused("", None, sentence)
         case "answer_failed":
             return AnswerFailed()
+        case "data_unavailable":
+            return DataUnavailable(sentence)
         case "ledger_unavailable":
             return LedgerUnavailable(sentence)
         case "ledger_untrusted":

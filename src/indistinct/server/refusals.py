@@ -17,6 +17,7 @@
     500 ledger_untrusted    the ledger is not what was written; nothing is answered
     500 internal            our own bug; the sentence never says more
     503 busy                too much is waiting
+    503 data_unavailable    the data cannot be read now; nothing was charged
     503 ledger_unavailable  the ledger cannot be read or written now
     504 too_slow            no answer in time; ask again, what was charged is not charged twice
 
@@ -28,6 +29,7 @@ from __future__ import annotations
 from indistinct.errors import (
     AnswerFailed,
     BudgetExceeded,
+    DataUnavailable,
     InvalidParameter,
     KeyReused,
     LedgerUnavailable,
@@ -55,6 +57,7 @@ CODES = {
     "ledger_untrusted": 500,
     "internal": 500,
     "busy": 503,
+    "data_unavailable": 503,
     "ledger_unavailable": 503,
     "too_slow": 504,
 }
@@ -99,6 +102,8 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal("answer_failed", str(error))
         case KeyReused():
             return Refusal("key_reused", str(error))
+        case DataUnavailable():
+            return Refusal("data_unavailable", str(error))
         case LedgerUnavailable():
             return Refusal("ledger_unavailable", "The ledger cannot be read or written now: ask again in a moment.")
         case LedgerUntrusted():
