@@ -50,7 +50,7 @@ class ExponentialMechanism:
     >>> from indistinct import ExponentialMechanism, PureDP, compose
     >>> few, many = (compose({ExponentialMechanism("0.1"): k}).epsilon("1e-6") for k in (10, 1000))
     >>> print(f"{few:.6g} {many:.6g} {compose({PureDP('0.1'): 1000}).epsilon('1e-6'):.6g}")
-    0.999371 8.84589 19.3447
+    0.700206 8.84589 19.3447
     >>> ExponentialMechanism(1).choose(["red", "green", "blue"], [3, 500, 20])
     'green'
     """

@@ -56,7 +56,7 @@ class DeclaredPlan:
     {PureDP('0.1'): 99}
     >>> from indistinct import Laplace
     >>> print(DeclaredPlan({Laplace(scale=10): 100}).epsilon("1e-6"))
-    4.69266741559
+    4.692667...
     """
 
     def __init__(self, slots: Mapping[Any, object], *, scope: str = "", concurrent: bool = False) -> None:
