@@ -326,7 +326,7 @@ def test_a_server_that_goes_away_charges_nothing(new_database: NewAddress) -> No
     with Ledger.open(address) as again:
         assert again.verify().charges == 0
     with pytest.raises(LedgerUnavailable, match="cannot be reached"):
-        Ledger.open("postgresql:///nothing?host=/tmp/no-server-here")
+        Ledger.open("postgresql:///nothing?host=/no-server-here")
 
 
 def test_a_server_that_may_forget_is_refused(new_database: NewAddress, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from indistinct.queries.engines.statement import statement_of
 from indistinct.queries.plans import expressions
 from indistinct.queries.plans.expressions import Operation
 from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.ranges import Range
 from indistinct.queries.policy import Policy
 from indistinct.queries.questions import aggregates
 from indistinct.queries.refusals import QueryRefused
@@ -106,7 +107,7 @@ def test_bounds_that_leave_one_number_are_not_widened_around_the_value(monkeypat
 def test_the_lower_bound_alone_is_not_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = expressions._range_of_extreme  # noqa: SLF001  # to be broken
 
-    def broken(operation: Operation, arguments: tuple[expressions.Expression, ...]) -> expressions.Range | None:
+    def broken(operation: Operation, arguments: tuple[expressions.Expression, ...]) -> Range | None:
         found = sound(operation, arguments)
         if found is not None and found[0] == found[1] and operation is Operation.GREATEST:
             return expressions.range_of(arguments[1])

@@ -188,7 +188,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"body": {"sql": "DROP TABLE people"}}, "question_refused"),
     ({"body": {"sql": f"{COUNT}; DROP TABLE people"}}, "question_refused"),
     ({"body": {"sql": "SELECT COUNT(*) FROM read_csv('/etc/passwd')"}}, "question_refused"),
-    ({"body": {"sql": "COPY people TO '/tmp/x'"}}, "question_refused"),
+    ({"body": {"sql": "COPY people TO 'people.csv'"}}, "question_refused"),
     ({"body": {"sql": "((" * 500}}, "question_refused"),
     ({"body": {"sql": COUNT, "rho": "1"}}, "budget_exceeded"),
 ]

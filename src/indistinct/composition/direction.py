@@ -144,15 +144,9 @@ class Direction:
 
     def epsilon(self, delta: Fraction) -> Bracket:
         """The bracket of the least epsilon at a delta."""
-        if delta == 1:
-            return Bracket(0.0, 0.0)
-        match self.disclosure.compared_with(delta):
-            case -1:
-                return Bracket(math.inf, math.inf)
-            case 0:
-                return self.largest
-            case None:
-                return Bracket(0.0, math.inf)
+        known = self.disclosure.epsilon_at_once(delta, self.largest)
+        if known is not None:
+            return known
         if self.largest.upper == 0:
             return Bracket(0.0, 0.0)
         try:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 
+from indistinct.numbers import Bracket
 from indistinct.numbers.balls import arb, ball, decided, precision
 
 __all__ = ["Disclosure"]
@@ -44,6 +45,19 @@ class Disclosure:
         if self._length > _LARGEST_PRODUCT:
             return None
         return (self._kept > 1 - delta) - (self._kept < 1 - delta)
+
+    def epsilon_at_once(self, delta: Fraction, largest: Bracket) -> Bracket | None:
+        """The epsilon at a delta of whatever has this disclosure, where that alone tells; None where more is needed."""
+        if delta == 1:
+            return Bracket(0.0, 0.0)
+        match self.compared_with(delta):
+            case -1:
+                return Bracket(math.inf, math.inf)
+            case 0:
+                return largest
+            case None:
+                return Bracket(0.0, math.inf)
+        return None
 
     def beyond(self, delta: Fraction) -> arb:
         """(delta - disclosure) / (1 - disclosure) for a delta above it, however little."""

@@ -148,15 +148,9 @@ class FoldedDirection:
 
     def epsilon(self, delta: Fraction) -> Bracket:
         """The bracket of the least epsilon at a delta."""
-        if delta == 1:
-            return Bracket(0.0, 0.0)
-        match self.disclosure.compared_with(delta):
-            case -1:
-                return Bracket(math.inf, math.inf)
-            case 0:
-                return self.largest
-            case None:
-                return Bracket(0.0, math.inf)
+        known = self.disclosure.epsilon_at_once(delta, self.largest)
+        if known is not None:
+            return known
         found = self._asked_first(lambda direction: direction.epsilon(delta))
         if found is not None and _is_narrow(found):
             return found

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from indistinct.queries.answers.quantiles import cell_value
 from indistinct.queries.plans.plan import Plan
+from indistinct.queries.plans.ranges import difference, product, quotient, size, total
 from indistinct.queries.plans.results import (
     Average,
     Combine,
@@ -238,24 +239,23 @@ def _rounded(number: Fraction, digits: int) -> Fraction:
 
 
 def _combined_interval(how: Combining, told: Sequence[Interval]) -> Interval | None:
-    (a, b), (c, d) = told[0], told[-1]
+    first, last = told[0], told[-1]
     match how:
         case Combining.ADD:
-            return a + c, b + d
+            return total(first, last)
         case Combining.SUBTRACT:
-            return a - d, b - c
+            return difference(first, last)
         case Combining.MULTIPLY:
-            corners = [a * c, a * d, b * c, b * d]
-            return min(corners), max(corners)
-        case Combining.DIVIDE if c > 0 or d < 0:
-            corners = [a / c, a / d, b / c, b / d]
-            return min(corners), max(corners)
+            return product(first, last)
+        case Combining.DIVIDE:
+            return quotient(first, last)
         case Combining.ABSOLUTE:
-            return (Fraction(0) if a <= 0 <= b else min(abs(a), abs(b))), max(abs(a), abs(b))
+            return size(first)
         case Combining.LEAST:
             return min(low for low, _ in told), min(high for _, high in told)
         case Combining.GREATEST:
             return max(low for low, _ in told), max(high for _, high in told)
-        case Combining.ROOT if a >= 0 and b <= _LARGEST:
-            return Fraction(math.nextafter(math.sqrt(a), 0.0)), Fraction(math.nextafter(math.sqrt(b), math.inf))
+        case Combining.ROOT if first[0] >= 0 and first[1] <= _LARGEST:
+            low, high = math.sqrt(first[0]), math.sqrt(first[1])
+            return Fraction(math.nextafter(low, 0.0)), Fraction(math.nextafter(high, math.inf))
     return None

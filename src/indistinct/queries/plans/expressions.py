@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
+from indistinct.queries.plans.ranges import Range, difference, product, quotient, size, total
 from indistinct.queries.policy.terms import ColumnType
 
-__all__ = ["Apply", "Constant", "Expression", "Field", "Operation", "Range", "Scalar", "fields_of", "range_of"]
+__all__ = ["Apply", "Constant", "Expression", "Field", "Operation", "Scalar", "fields_of", "range_of"]
 
 Scalar: TypeAlias = bool | int | Fraction | str | dt.date | dt.datetime | None
-Range: TypeAlias = tuple[Fraction, Fraction]
 
 
 class Operation(enum.Enum):
@@ -162,26 +162,24 @@ def _range_of_operation(operation: Operation, arguments: tuple[Expression, ...])
 
 
 def _range_of_arithmetic(operation: Operation, ranges: list[Range], arguments: tuple[Expression, ...]) -> Range | None:
-    (a, b), (c, d) = ranges[0], ranges[-1]
+    first, last = ranges[0], ranges[-1]
     match operation:
         case Operation.TO_REAL:
-            return a, b
+            return first
         case Operation.FLOOR | Operation.CEILING | Operation.TO_INTEGER:
-            return Fraction(a.__floor__()), Fraction(b.__ceil__())
+            return Fraction(first[0].__floor__()), Fraction(first[1].__ceil__())
         case Operation.ADD:
-            return a + c, b + d
+            return total(first, last)
         case Operation.SUBTRACT:
-            return a - d, b - c
+            return difference(first, last)
         case Operation.MULTIPLY:
-            corners = [a * c, a * d, b * c, b * d]
-            return min(corners), max(corners)
-        case Operation.DIVIDE if c > 0 or d < 0:
-            corners = [a / c, a / d, b / c, b / d]
-            return min(corners), max(corners)
+            return product(first, last)
+        case Operation.DIVIDE:
+            return quotient(first, last)
         case Operation.ABSOLUTE:
-            return (Fraction(0) if a <= 0 <= b else min(abs(a), abs(b))), max(abs(a), abs(b))
-        case Operation.MODULO if a >= 0 and isinstance(arguments[1], Constant):
-            return Fraction(0), c - 1
+            return size(first)
+        case Operation.MODULO if first[0] >= 0 and isinstance(arguments[1], Constant):
+            return Fraction(0), last[0] - 1
     return None
 
 

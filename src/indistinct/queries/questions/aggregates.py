@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation, Range
+from indistinct.queries.plans.expressions import Apply, Constant, Expression, Field, Operation
 from indistinct.queries.plans.measures import (
     Cells,
     CountRows,
@@ -19,6 +19,7 @@ from indistinct.queries.plans.measures import (
     lattice,
 )
 from indistinct.queries.plans.plan import GroupKey, QuantileSet
+from indistinct.queries.plans.ranges import Range
 from indistinct.queries.plans.results import (
     Average,
     Combine,

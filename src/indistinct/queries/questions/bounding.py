@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Expression, Range, range_of
+from indistinct.queries.plans.expressions import Expression, range_of
+from indistinct.queries.plans.ranges import Range
 from indistinct.queries.questions.literals import number_in
 from indistinct.queries.questions.scalars import read_scalar
 from indistinct.queries.questions.scopes import Scope, only

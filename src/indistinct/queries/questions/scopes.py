@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from indistinct.queries.plans.expressions import Expression, Field, Range
+from indistinct.queries.plans.expressions import Expression, Field
+from indistinct.queries.plans.ranges import Range
 from indistinct.queries.policy.terms import Key, Row
 from indistinct.queries.refusals import Refuse
 
