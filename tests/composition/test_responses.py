@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indistinct import ln
+from indistinct.composition.direction import Steering
+from indistinct.composition.losses.responses import ResponsesLoss
 from indistinct.composition.responses import Responses
 from indistinct.numbers import Epsilon, NaturalLog
 from indistinct.numbers.balls import ball, precision
@@ -156,4 +158,5 @@ def test_nearness_is_about_standard_deviations() -> None:
     ],
 )
 def test_the_saddlepoint_is_a_good_first_guess(times: int, epsilon: F, log_delta: float, truth: float) -> None:
-    assert Responses.of([(epsilon, times)]).saddlepoint(log_delta) == pytest.approx(truth, rel=1e-3)
+    law = ResponsesLoss(Responses.of([(epsilon, times)]))
+    assert Steering(law.cumulants, law.steepest).guess(log_delta)[0] == pytest.approx(truth, rel=1e-3)

@@ -163,26 +163,6 @@ class Responses:
         """Whether two tilted laws overlap so much that one serves for the other."""
         return abs(self.mean(first) - self.mean(second)) <= math.sqrt(self.variance(second)) / 4
 
-    def saddlepoint(self, log_delta: float) -> float:
-        """About the loss at which the composed delta is e^log_delta (Lugannani-Rice at the saddle).
-
-        delta(eps) ~ e^(K(t) - t eps) / (t (1 + t) sqrt(2 pi V)) at the saddle t of the integrand of
-        the inversion formula, K'(t) - 1/t - 1/(1+t) = eps, V the second derivative there.
-        """
-
-        def at(tilt: float) -> tuple[float, float]:
-            loss = self.mean(tilt) - 1 / tilt - 1 / (1 + tilt)
-            curvature = self.variance(tilt) + tilt**-2 + (1 + tilt) ** -2
-            exponent = self.cumulant(tilt) - tilt * loss - math.log(tilt) - math.log1p(tilt)
-            return loss, exponent - 0.5 * math.log(2 * math.pi * max(curvature, 1e-300))
-
-        low, high = 1e-9, self.steepest
-        for _ in range(80):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if at(middle)[1] > log_delta else (low, middle)
-        largest = float(np.sum(self.times * self.epsilons))
-        return min(max(at(low)[0], 0.0), largest)
-
 
 def _nearby(epsilon: Epsilon) -> float:
     """The nearest float, or one of the two around an irrational number."""
